@@ -1,0 +1,18 @@
+//! The command line's shape.
+
+use clap::{Parser, Subcommand};
+
+/// Gives each subagent of Claude Code a supervised process of its own.
+#[derive(Debug, Parser)]
+#[command(name = "subcell", version, disable_help_subcommand = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Print the exit codes of every subcommand.
+    ExitCodes,
+}

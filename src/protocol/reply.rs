@@ -1,0 +1,123 @@
+//! What a `PreToolUse` hook answers on stdout (hooks reference, "output"; applied with exit code 0 by 2.1.156 to 2.1.332).
+
+use serde_json::{Map, Value, json};
+
+/// The decision of a `PreToolUse` hook.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HookReply {
+    /// No output: the call goes on as it is.
+    Silent,
+    /// The call goes on as it is; the user is told why we did not act (`systemMessage`, at most 10 000 characters).
+    Note {
+        /// What the user is told.
+        message: String,
+    },
+    /// The call is refused. The reason reaches the model as the error of the tool result; it is not cut (50 KB tried).
+    Deny {
+        /// Why, and what to do instead.
+        reason: String,
+        /// What the user is told besides, if anything.
+        message: Option<String>,
+    },
+    /// The call goes on with another input. It replaces the original WHOLE, with no permission decision of ours: rules
+    /// and mode of the parent decide as before.
+    Rewrite {
+        /// The new `tool_input`.
+        input: Map<String, Value>,
+        /// What the user is told besides, if anything.
+        message: Option<String>,
+    },
+}
+
+impl HookReply {
+    /// The JSON to print, or nothing for [`HookReply::Silent`].
+    #[must_use]
+    pub fn to_json(&self) -> Option<Value> {
+        match self {
+            Self::Silent => None,
+            Self::Note { message } => Some(json!({ "systemMessage": message })),
+            Self::Deny { reason, message } => Some(with_message(
+                json!({
+                    "hookEventName": "PreToolUse",
+                    "permissionDecision": "deny",
+                    "permissionDecisionReason": reason,
+                }),
+                message.as_deref(),
+            )),
+            Self::Rewrite { input, message } => Some(with_message(
+                json!({ "hookEventName": "PreToolUse", "updatedInput": input }),
+                message.as_deref(),
+            )),
+        }
+    }
+
+    /// The same decision with one more thing to tell the user.
+    #[must_use]
+    pub fn telling(self, more: &str) -> Self {
+        let join =
+            |message: Option<String>| Some(message.map_or_else(|| more.to_owned(), |m| format!("{m}; {more}")));
+        match self {
+            Self::Silent => Self::Note {
+                message: more.to_owned(),
+            },
+            Self::Note { message } => Self::Note {
+                message: format!("{message}; {more}"),
+            },
+            Self::Deny { reason, message } => Self::Deny {
+                reason,
+                message: join(message),
+            },
+            Self::Rewrite { input, message } => Self::Rewrite {
+                input,
+                message: join(message),
+            },
+        }
+    }
+}
+
+fn with_message(specific: Value, message: Option<&str>) -> Value {
+    let mut reply = Map::new();
+    if let Some(message) = message {
+        reply.insert("systemMessage".to_owned(), Value::from(message));
+    }
+    reply.insert("hookSpecificOutput".to_owned(), specific);
+    Value::Object(reply)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_decision_has_the_documented_shape() {
+        assert_eq!(HookReply::Silent.to_json(), None);
+        assert_eq!(
+            HookReply::Note { message: "m".into() }.to_json(),
+            Some(json!({"systemMessage": "m"}))
+        );
+        assert_eq!(
+            HookReply::Deny {
+                reason: "r".into(),
+                message: None
+            }
+            .to_json(),
+            Some(json!({"hookSpecificOutput": {
+                "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "r"}}))
+        );
+        assert_eq!(
+            HookReply::Rewrite {
+                input: Map::new(),
+                message: Some("m".into())
+            }
+            .to_json(),
+            Some(json!({"systemMessage": "m",
+                "hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {}}}))
+        );
+    }
+
+    #[test]
+    fn telling_adds_and_never_replaces() {
+        let told = HookReply::Silent.telling("a").telling("b");
+        assert_eq!(told, HookReply::Note { message: "a; b".into() });
+    }
+}
