@@ -16,6 +16,8 @@ pub enum ChildFault {
     NoStructuredOutput,
     /// The output does not say whether it is an error.
     NoVerdict,
+    /// Success, but no turn was made and no model was asked: the client took the prompt for a command of its own.
+    NothingRan,
 }
 
 /// How a cell ended. Only [`Ending::Completed`] is a success.

@@ -38,11 +38,6 @@ pub enum PassReason {
         /// The folder.
         folder: PathBuf,
     },
-    /// The cell failed and `on_failure = "builtin"` lets the built-in subagent run.
-    CellFailed {
-        /// How the cell ended.
-        ending: String,
-    },
 }
 
 impl PassReason {
@@ -62,7 +57,6 @@ impl PassReason {
                     folder.display()
                 )
             }
-            Self::CellFailed { ending } => format!("the cell failed ({ending}) and on_failure is \"builtin\""),
         }
     }
 }
