@@ -12,5 +12,6 @@
 
 pub mod base;
 pub mod cli;
+pub mod config;
 pub mod exit;
 pub mod protocol;
