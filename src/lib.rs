@@ -12,6 +12,7 @@
 
 pub mod base;
 pub mod cli;
+pub mod config;
 pub mod exit;
 pub mod ledger;
 pub mod protocol;
