@@ -1,5 +1,6 @@
 //! The ground floor: ids, time, deadlines, trace context, error chains. Nothing here knows what a cell is.
 
+pub mod bounded_file;
 pub mod chain;
 pub mod clock;
 pub mod deadline;
@@ -7,6 +8,7 @@ pub mod digest;
 pub mod ids;
 pub mod trace_context;
 
+pub use bounded_file::{BoundedReadError, open_regular, read_bounded};
 pub use clock::UnixNanos;
 pub use deadline::Deadline;
 pub use ids::{AgentType, CellId, IdError, SessionId, ToolUseId};

@@ -2,9 +2,13 @@
 //! (unknown fields and events pass), exact out.
 
 pub mod child;
+pub mod command_line;
 pub mod event;
 pub mod reply;
+pub mod version;
 
 pub use child::{ChildOutputError, ChildResult, Tokens};
+pub use command_line::ParentFlags;
 pub use event::{EventError, HookEvent, PermissionMode, ToolUse};
 pub use reply::HookReply;
+pub use version::ClientVersion;
