@@ -14,3 +14,4 @@ pub mod base;
 pub mod cli;
 pub mod exit;
 pub mod protocol;
+pub mod replay;
