@@ -16,3 +16,4 @@ pub mod config;
 pub mod exit;
 pub mod ledger;
 pub mod protocol;
+pub mod replay;

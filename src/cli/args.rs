@@ -2,6 +2,8 @@
 
 use clap::{Parser, Subcommand};
 
+use super::model::ModelArgs;
+
 /// Gives each subagent of Claude Code a supervised process of its own.
 #[derive(Debug, Parser)]
 #[command(name = "subcell", version, disable_help_subcommand = true)]
@@ -15,4 +17,5 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Print the exit codes of every subcommand.
     ExitCodes,
+    Model(ModelArgs),
 }

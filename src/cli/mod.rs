@@ -2,5 +2,7 @@
 
 mod args;
 mod command;
+mod model;
+mod runtime;
 
 pub use command::main;
