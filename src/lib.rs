@@ -13,4 +13,5 @@
 pub mod base;
 pub mod cli;
 pub mod exit;
+pub mod process;
 pub mod protocol;

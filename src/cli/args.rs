@@ -2,6 +2,8 @@
 
 use clap::{Parser, Subcommand};
 
+use super::keeper::KeeperArgs;
+
 /// Gives each subagent of Claude Code a supervised process of its own.
 #[derive(Debug, Parser)]
 #[command(name = "subcell", version, disable_help_subcommand = true)]
@@ -15,4 +17,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Print the exit codes of every subcommand.
     ExitCodes,
+    /// Keep one client to its end (started by a hook).
+    #[command(hide = true)]
+    Keeper(KeeperArgs),
 }

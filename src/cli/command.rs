@@ -29,7 +29,7 @@ fn usage(error: &clap::Error) -> Exit {
 }
 
 fn run(args: &Args) -> Exit {
-    match args.command {
+    match &args.command {
         Command::ExitCodes => {
             let table = "0 done\n1 negative\n2 refused (guard liveness only)\n64 usage\n65 bad input\n66 no input\n70 internal\n74 io\n78 config\n";
             match std::io::stdout().write_all(table.as_bytes()) {
@@ -37,5 +37,6 @@ fn run(args: &Args) -> Exit {
                 Err(_) => Exit::Io,
             }
         }
+        Command::Keeper(args) => super::keeper::keep(args),
     }
 }

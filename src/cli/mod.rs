@@ -2,5 +2,6 @@
 
 mod args;
 mod command;
+mod keeper;
 
 pub use command::main;
