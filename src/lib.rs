@@ -15,5 +15,6 @@ pub mod cli;
 pub mod config;
 pub mod exit;
 pub mod ledger;
+pub mod process;
 pub mod protocol;
 pub mod replay;

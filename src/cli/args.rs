@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use super::keeper::KeeperArgs;
 use super::model::ModelArgs;
 
 /// Gives each subagent of Claude Code a supervised process of its own.
@@ -18,4 +19,7 @@ pub(crate) enum Command {
     /// Print the exit codes of every subcommand.
     ExitCodes,
     Model(ModelArgs),
+    /// Keep one client to its end (started by a hook).
+    #[command(hide = true)]
+    Keeper(KeeperArgs),
 }

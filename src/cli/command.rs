@@ -39,5 +39,6 @@ fn run(args: &Args) -> Exit {
                 Err(_) => Exit::Io,
             }
         }
+        Command::Keeper(args) => super::keeper::keep(args),
     }
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod keeper;
 mod model;
 mod runtime;
 

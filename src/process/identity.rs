@@ -1,0 +1,103 @@
+//! Names one process for good, so that a later reader of a record can tell whether it still lives.
+
+use serde::{Deserialize, Serialize};
+
+use super::proc_table::{self, Process};
+
+/// A process that no other is mistaken for: pids are used again, also across boots.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessIdentity {
+    /// Its pid, as seen in the pid namespace of the process that wrote this down.
+    pub pid: i32,
+    /// Clock ticks from boot to its start (field 22 of `/proc/PID/stat`).
+    pub start_ticks: u64,
+    /// The boot that it belongs to (`/proc/sys/kernel/random/boot_id`); empty where the system does not tell.
+    pub boot_id: String,
+}
+
+impl ProcessIdentity {
+    /// This process; `None` where `/proc` is not there.
+    #[must_use]
+    pub fn current() -> Option<Self> {
+        Self::of(rustix::process::getpid().as_raw_pid())
+    }
+
+    /// The process that has this pid now; `None` where there is none.
+    #[must_use]
+    pub fn of(pid: i32) -> Option<Self> {
+        let process = Process::read(proc_table::pid(pid)?)?;
+        Some(Self {
+            pid,
+            start_ticks: process.start_ticks,
+            boot_id: boot_id(),
+        })
+    }
+
+    /// Whether it still runs; a zombie does not.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        let now = proc_table::pid(self.pid).and_then(Process::read);
+        self.boot_id == boot_id() && now.is_some_and(|now| now.start_ticks == self.start_ticks && now.runs())
+    }
+}
+
+fn boot_id() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_alive_and_one_of_another_start_or_boot_is_not() {
+        let me = ProcessIdentity::current().unwrap();
+        assert!(me.is_alive());
+        let earlier = ProcessIdentity {
+            start_ticks: me.start_ticks - 1,
+            ..me.clone()
+        };
+        let last_boot = ProcessIdentity {
+            boot_id: "another".into(),
+            ..me
+        };
+        assert!(!earlier.is_alive());
+        assert!(!last_boot.is_alive());
+    }
+
+    #[test]
+    fn pids_that_cannot_be_are_no_process() {
+        for pid in [0, -1, i32::MAX] {
+            assert_eq!(ProcessIdentity::of(pid), None);
+        }
+    }
+
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a process of its own is what the test is about"
+    )]
+    fn a_zombie_is_not_alive() {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let mut child = std::process::Command::new("/bin/sh")
+            .args(["-c", "read x"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(writer)
+            .spawn()
+            .unwrap();
+        let identity = ProcessIdentity::of(i32::try_from(child.id()).unwrap()).unwrap();
+        assert!(identity.is_alive());
+        drop(child.stdin.take());
+        // Its end of the pipe closes while it exits; the process is a zombie soon after, and not reaped before `wait`.
+        std::io::Read::read_to_end(&mut reader, &mut Vec::new()).unwrap();
+        let gone = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
+        rustix::process::waitid(
+            rustix::process::WaitId::Pid(rustix::process::Pid::from_child(&child)),
+            gone,
+        )
+        .unwrap();
+        assert!(!identity.is_alive());
+        child.wait().unwrap();
+    }
+}
