@@ -6,10 +6,12 @@ pub mod clock;
 pub mod deadline;
 pub mod digest;
 pub mod ids;
+mod process_identity;
 pub mod trace_context;
 
 pub use bounded_file::{BoundedReadError, open_regular, read_bounded};
 pub use clock::UnixNanos;
 pub use deadline::Deadline;
 pub use ids::{AgentType, CellId, IdError, SessionId, ToolUseId};
+pub use process_identity::ProcessIdentity;
 pub use trace_context::{SpanId, TraceContext, TraceId};

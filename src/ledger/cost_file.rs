@@ -20,7 +20,7 @@ pub const NAME: &str = ".spawned-cost.json";
 #[derive(Debug, PartialEq, Serialize)]
 pub struct CostFile {
     total_cost_usd: f64,
-    session_id: SessionId,
+    session_id: Option<SessionId>,
     num_turns: u64,
     duration_ms: u64,
     model: Option<String>,
@@ -46,7 +46,7 @@ struct Usage {
 #[derive(Debug, PartialEq, Serialize)]
 struct CellCost {
     tool_use_id: ToolUseId,
-    session_id: SessionId,
+    session_id: Option<SessionId>,
     agent_type: String,
     model: Option<String>,
     ending: &'static str,

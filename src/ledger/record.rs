@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::ending::Ending;
-use crate::base::{AgentType, CellId, SessionId, SpanId, ToolUseId, TraceId, UnixNanos};
+use crate::base::{AgentType, CellId, ProcessIdentity, SessionId, SpanId, ToolUseId, TraceId, UnixNanos};
 use crate::protocol::Tokens;
 
 /// The format that this version writes, and the newest it reads.
@@ -59,17 +59,6 @@ impl PassReason {
             }
         }
     }
-}
-
-/// A process, told from a later one with the same pid.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProcessStamp {
-    /// Its pid.
-    pub pid: u32,
-    /// Its start time in clock ticks since boot (`/proc/PID/stat`, field 22).
-    pub start_ticks: u64,
-    /// The boot that the ticks count from (`/proc/sys/kernel/random/boot_id`).
-    pub boot_id: String,
 }
 
 /// What the call asked for.
@@ -285,8 +274,8 @@ pub struct Record {
     pub description: String,
     /// 1 for a cell of a session that is in none, 2 for a cell of a cell, …
     pub depth: u32,
-    /// The child's session id, known before it starts.
-    pub child_session: SessionId,
+    /// The child's session id, known before it starts; `None` where there is no cell.
+    pub child_session: Option<SessionId>,
     /// What the call asked for.
     pub asked: Asked,
     /// When the hook began.
@@ -295,8 +284,8 @@ pub struct Record {
     pub state: State,
     /// How the result was handed back.
     pub delivery: Delivery,
-    /// The span's ids.
-    pub trace: TraceIds,
+    /// The span's ids; `None` where there is no cell.
+    pub trace: Option<TraceIds>,
     /// Whether the span was sent.
     pub export: ExportState,
     /// The hook's phases by name (`plan`, `slot`, `start`, `run`, `deliver`).
@@ -312,9 +301,9 @@ pub struct Record {
     /// What a reader should know besides.
     pub notes: Vec<String>,
     /// The hook's process.
-    pub hook_process: Option<ProcessStamp>,
+    pub hook_process: Option<ProcessIdentity>,
     /// The keeper's process.
-    pub keeper_process: Option<ProcessStamp>,
+    pub keeper_process: Option<ProcessIdentity>,
 }
 
 impl Record {
@@ -329,8 +318,8 @@ impl Record {
 
     /// Whether it says "running" although neither of its processes is alive, as `is_alive` sees them.
     #[must_use]
-    pub fn is_lost(&self, is_alive: impl Fn(&ProcessStamp) -> bool) -> bool {
-        let alive = |stamp: &Option<ProcessStamp>| stamp.as_ref().is_some_and(&is_alive);
+    pub fn is_lost(&self, is_alive: impl Fn(&ProcessIdentity) -> bool) -> bool {
+        let alive = |stamp: &Option<ProcessIdentity>| stamp.as_ref().is_some_and(&is_alive);
         self.state == State::Running && !alive(&self.hook_process) && !alive(&self.keeper_process)
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn running(tool_use: &str, session: &str) -> Record {
         agent_type: AgentType::default(),
         description: "judge".into(),
         depth: 1,
-        child_session: SessionId::random(),
+        child_session: Some(SessionId::random()),
         asked: Asked {
             model: Some("haiku".into()),
             model_source: "call".into(),
@@ -28,12 +28,12 @@ pub(crate) fn running(tool_use: &str, session: &str) -> Record {
         started_unix_nano: UnixNanos::from_nanos(1),
         state: State::Running,
         delivery: Delivery::none(),
-        trace: TraceIds {
+        trace: Some(TraceIds {
             trace_id: TraceId::random(),
             span_id: SpanId::random(),
             parent_span_id: None,
             sampled: true,
-        },
+        }),
         export: ExportState::None,
         phases: BTreeMap::new(),
         parent_transcript: None,

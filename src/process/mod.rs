@@ -19,7 +19,6 @@ mod supervise;
 mod terminate;
 
 pub use ending::{Ending, KeeperLoss, StartFailure, Stream};
-pub use identity::ProcessIdentity;
 pub use orders::Orders;
 pub use report::{Leftover, Report};
 pub use signals::{Signals, StopSignal};

@@ -16,13 +16,12 @@ use rustix::process::{Pid, getpid, kill_process, set_child_subreaper};
 
 use super::children::Children;
 use super::ending::{Ending, KeeperLoss, StartFailure};
-use super::identity::ProcessIdentity;
 use super::orders::Orders;
 use super::report::{Leftover, Report};
 use super::signals::{Signals, StopSignal};
 use super::spawn_plan::SpawnPlan;
 use super::terminate::{Patience, Swept, terminate};
-use crate::base::{Deadline, UnixNanos};
+use crate::base::{Deadline, ProcessIdentity, UnixNanos};
 
 /// This process's own program, also where its file was replaced since.
 pub const OWN_EXECUTABLE: &str = "/proc/self/exe";

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use subcell::process::{ProcessIdentity, Report};
+use subcell::base::ProcessIdentity;
+use subcell::process::Report;
 use tempfile::TempDir;
 
 use crate::inspect::{PATIENCE, marked, ready, wait_for_end};
