@@ -5,6 +5,7 @@ pub mod child;
 pub mod command_line;
 pub mod event;
 pub mod reply;
+pub mod settings;
 pub mod version;
 
 pub use child::{ChildOutputError, ChildResult, Tokens};
