@@ -6,6 +6,7 @@ pub mod command_line;
 pub mod event;
 pub mod reply;
 pub mod settings;
+pub mod transcript;
 pub mod version;
 
 pub use child::{ChildOutputError, ChildResult, Tokens};
