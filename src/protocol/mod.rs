@@ -1,6 +1,7 @@
 //! Wire types: what the client sends to a hook, what a hook answers, what an isolated child prints. Tolerant in
 //! (unknown fields and events pass), exact out.
 
+pub mod agent_file;
 pub mod child;
 pub mod command_line;
 pub mod event;
