@@ -6,21 +6,28 @@
 //!     └── report pipe ─┘  ends and reaps everything below it, then reports
 //! ```
 
+mod bounded;
 mod children;
 mod ending;
 mod identity;
 pub mod keeper;
+mod memory;
 mod orders;
 mod proc_table;
 mod report;
 mod signals;
+mod slot_folder;
+mod slots;
 mod spawn_plan;
 mod supervise;
 mod terminate;
 
+pub use bounded::{BoundedError, Command, Output, run_bounded};
 pub use ending::{Ending, KeeperLoss, StartFailure, Stream};
 pub use orders::Orders;
 pub use report::{Leftover, Report};
 pub use signals::{Signals, StopSignal};
+pub use slot_folder::SlotError;
+pub use slots::{Slot, Slots};
 pub use spawn_plan::{Limits, SpawnPlan};
 pub use supervise::{Finished, OWN_EXECUTABLE, Site, SuperviseError, supervise};

@@ -111,6 +111,13 @@ impl Signals {
         ready
     }
 
+    /// As if the signal had come, for this instance alone.
+    #[cfg(test)]
+    pub(super) fn pretend(&self, signal: StopSignal) {
+        self.stop
+            .store(usize::try_from(signal.number()).unwrap(), Ordering::SeqCst);
+    }
+
     fn drain(&self) {
         let mut bytes = [0_u8; 64];
         while matches!((&self.wakes).read(&mut bytes), Ok(count) if count > 0) {}
