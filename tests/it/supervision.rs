@@ -180,6 +180,8 @@ fn a_keeper_whose_hook_is_gone_starts_nothing() {
             "10",
             "--output-bytes",
             "1000",
+            "--cwd",
+            "/",
             "--scratch",
         ])
         .args([folder.path(), Path::new("--"), Path::new("/usr/bin/touch"), &witness])
