@@ -21,6 +21,8 @@ pub(crate) struct KeeperArgs {
     output_bytes: u64,
     #[arg(long)]
     scratch: PathBuf,
+    #[arg(long)]
+    cwd: PathBuf,
     #[arg(last = true, required = true)]
     client: Vec<OsString>,
 }
@@ -36,6 +38,7 @@ impl From<&KeeperArgs> for Orders {
                 output_bytes: args.output_bytes,
             },
             scratch: args.scratch.clone(),
+            cwd: args.cwd.clone(),
             program: client.next().unwrap_or_default().into(),
             args: client.collect(),
         }
@@ -73,14 +76,14 @@ mod tests {
                 .chain([OsString::from_vec(vec![0xff, b'\n'])])
                 .collect(),
             env: BTreeMap::new(),
-            cwd: "/".into(),
+            cwd: "/- p".into(),
             limits: Limits {
                 run: Duration::from_secs(300),
                 grace: Duration::from_millis(1500),
                 output_bytes: u64::MAX,
             },
         };
-        let orders = Orders::new(&plan, 4711, "/a scratch --folder".into());
+        let orders = Orders::new(&plan, 4711, "/a scratch --folder".as_ref()).unwrap();
         let args = [OsString::from("subcell")].into_iter().chain(orders.to_args());
         let Command::Keeper(args) = Args::try_parse_from(args).unwrap().command else {
             panic!("read as another command");

@@ -21,7 +21,7 @@ const AFTER_KILL: Duration = Duration::from_secs(1);
 
 /// A helper program to be run. Its stdin is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct Helper {
     /// The program, started as it is, never through a shell; a name without a slash is looked up in its `PATH`.
     pub program: PathBuf,
     /// Its arguments.
@@ -36,7 +36,7 @@ pub struct Command {
 
 /// What a helper left.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output {
+pub struct HelperOutput {
     /// Whether it exited with 0.
     pub success: bool,
     /// Its stdout, whole.
@@ -92,31 +92,31 @@ pub enum BoundedError {
     },
 }
 
-/// Runs `command` until it ends, or until `deadline`, when its whole group is killed. A stop signal does not end the
+/// Runs `helper` until it ends, or until `deadline`, when its whole group is killed. A stop signal does not end the
 /// wait: cleaning up is what is done after one.
 ///
 /// # Errors
 /// [`BoundedError`]; a helper that exits by itself is no error, whatever its code.
-pub fn run_bounded(command: &Command, deadline: Deadline, signals: &Signals) -> Result<Output, BoundedError> {
-    let program = || command.program.clone();
+pub fn run_bounded(helper: &Helper, deadline: Deadline, signals: &Signals) -> Result<HelperOutput, BoundedError> {
+    let program = || helper.program.clone();
     let watch = |source| BoundedError::Watch {
         program: program(),
         source,
     };
     let (stdout, stderr) = (memory_file().map_err(watch)?, memory_file().map_err(watch)?);
-    let child = start(command, &stdout, &stderr).map_err(|source| BoundedError::Start {
+    let child = start(helper, &stdout, &stderr).map_err(|source| BoundedError::Start {
         program: program(),
-        cwd: command.cwd.clone(),
+        cwd: helper.cwd.clone(),
         source,
     })?;
     let mut group = Group(child);
-    let full = || [&stdout, &stderr].iter().any(|file| size(file) > command.output_bytes);
+    let full = || [&stdout, &stderr].iter().any(|file| size(file) > helper.output_bytes);
     let status = loop {
         let ended = group.0.try_wait().map_err(watch)?;
         if full() {
             return Err(BoundedError::TooMuchOutput {
                 program: program(),
-                output_bytes: command.output_bytes,
+                output_bytes: helper.output_bytes,
             });
         }
         if let Some(status) = ended {
@@ -134,7 +134,7 @@ pub fn run_bounded(command: &Command, deadline: Deadline, signals: &Signals) -> 
         });
     }
     let read = |file| read_all(file).map_err(watch);
-    Ok(Output {
+    Ok(HelperOutput {
         success: status.success(),
         stdout: read(stdout)?,
         stderr: read(stderr)?,
@@ -142,12 +142,12 @@ pub fn run_bounded(command: &Command, deadline: Deadline, signals: &Signals) -> 
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is where helpers are started")]
-fn start(command: &Command, stdout: &File, stderr: &File) -> io::Result<Child> {
-    std::process::Command::new(&command.program)
-        .args(&command.args)
+fn start(helper: &Helper, stdout: &File, stderr: &File) -> io::Result<Child> {
+    std::process::Command::new(&helper.program)
+        .args(&helper.args)
         .env_clear()
-        .envs(&command.env)
-        .current_dir(&command.cwd)
+        .envs(&helper.env)
+        .current_dir(&helper.cwd)
         .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::from(stdout.try_clone()?))
@@ -191,8 +191,8 @@ fn read_all(mut file: File) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn shell(line: &str) -> Command {
-        Command {
+    fn shell(line: &str) -> Helper {
+        Helper {
             program: "sh".into(),
             args: ["-c", line].map(OsString::from).to_vec(),
             env: [("PATH".into(), "/usr/bin:/bin".into()), ("A".into(), "b".into())].into(),
@@ -201,9 +201,9 @@ mod tests {
         }
     }
 
-    fn run(command: &Command, millis: u64) -> Result<Output, BoundedError> {
+    fn run(helper: &Helper, millis: u64) -> Result<HelperOutput, BoundedError> {
         let signals = Signals::install().unwrap();
-        run_bounded(command, Deadline::after(Duration::from_millis(millis)), &signals)
+        run_bounded(helper, Deadline::after(Duration::from_millis(millis)), &signals)
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
             run(&shell("kill -9 $$"), 30_000),
             Err(BoundedError::Signaled { signal: 9, .. })
         ));
-        let gone = Command {
+        let gone = Helper {
             cwd: "/nowhere".into(),
             ..shell("")
         };

@@ -87,6 +87,7 @@ fn start(orders: &Orders) -> Result<Watch, Ending> {
         return Err(Ending::Interrupted { signal });
     }
     let stderr = tempfile::tempfile_in(&orders.scratch).map_err(|e| failed("make a file for stderr", &e))?;
+    std::env::set_current_dir(&orders.cwd).map_err(|e| failed(&format!("enter {}", orders.cwd.display()), &e))?;
     let client = spawn(orders, &stderr).map_err(|e| failed(&format!("start {}", orders.program.display()), &e))?;
     Ok(Watch {
         children: Children::new(client),

@@ -22,7 +22,7 @@ mod spawn_plan;
 mod supervise;
 mod terminate;
 
-pub use bounded::{BoundedError, Command, Output, run_bounded};
+pub use bounded::{BoundedError, Helper, HelperOutput, run_bounded};
 pub use ending::{Ending, KeeperLoss, StartFailure, Stream};
 pub use orders::Orders;
 pub use report::{Leftover, Report};

@@ -1,12 +1,13 @@
 //! What a hook tells its keeper, as the arguments of the hidden `keeper` subcommand.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::spawn_plan::{Limits, SpawnPlan};
 
-/// A keeper's orders. The client's environment and folder are the keeper's own; its stdin and stdout too.
+/// A keeper's orders. The client's environment is the keeper's own; its stdin and stdout too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Orders {
     /// The hook's pid: a keeper whose parent is another process has outlived its hook.
@@ -15,6 +16,9 @@ pub struct Orders {
     pub limits: Limits,
     /// The folder for the client's stderr, which never has a name there.
     pub scratch: PathBuf,
+    /// The folder that the client starts in. The keeper goes there by itself: a process that starts another in another
+    /// folder has to fork in a static build, and a hook may hold much memory.
+    pub cwd: PathBuf,
     /// The client's program.
     pub program: PathBuf,
     /// The client's arguments.
@@ -22,16 +26,19 @@ pub struct Orders {
 }
 
 impl Orders {
-    /// The orders that carry out `plan`.
-    #[must_use]
-    pub fn new(plan: &SpawnPlan, hook: i32, scratch: PathBuf) -> Self {
-        Self {
+    /// The orders that carry out `plan`, with the folders made absolute.
+    ///
+    /// # Errors
+    /// A folder is empty, or this process's own cannot be told.
+    pub fn new(plan: &SpawnPlan, hook: i32, scratch: &Path) -> io::Result<Self> {
+        Ok(Self {
             hook,
             limits: plan.limits,
-            scratch,
+            scratch: std::path::absolute(scratch)?,
+            cwd: std::path::absolute(&plan.cwd)?,
             program: plan.program.clone(),
             args: plan.args.clone(),
-        }
+        })
     }
 
     /// The arguments, the subcommand's name first, as `cli::keeper` reads them.
@@ -53,6 +60,8 @@ impl Orders {
         .map(OsString::from)
         .to_vec();
         args.push(self.scratch.clone().into());
+        args.push("--cwd".into());
+        args.push(self.cwd.clone().into());
         args.push("--".into());
         args.push(self.program.clone().into());
         args.extend(self.args.iter().cloned());

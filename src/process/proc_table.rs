@@ -11,6 +11,10 @@ pub(super) fn pid(raw: i32) -> Option<Pid> {
     if raw > 0 { Pid::from_raw(raw) } else { None }
 }
 
+/// A process group, which is no process although it has the number of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Group(pub(super) Pid);
+
 /// One line of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Process {
@@ -19,7 +23,7 @@ pub(super) struct Process {
     pub(super) name: String,
     pub(super) state: u8,
     pub(super) parent: i32,
-    pub(super) group: Option<Pid>,
+    pub(super) group: Option<Group>,
     /// Clock ticks from boot to its start: with the pid, one process for good.
     pub(super) start_ticks: u64,
 }
@@ -51,7 +55,7 @@ impl Process {
             name: printable(name),
             state,
             parent,
-            group: pid(group),
+            group: pid(group).map(Group),
             start_ticks,
         })
     }
@@ -156,7 +160,7 @@ mod tests {
     fn this_process_is_read_as_the_system_knows_it() {
         let me = Process::read(rustix::process::getpid()).unwrap();
         assert_eq!(me.parent, Pid::as_raw(rustix::process::getppid()));
-        assert_eq!(me.group, Some(rustix::process::getpgrp()));
+        assert_eq!(me.group, Some(Group(rustix::process::getpgrp())));
         assert!(me.runs());
     }
 }

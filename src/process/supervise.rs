@@ -37,7 +37,7 @@ const LONGEST_REPORT: usize = 1024 * 1024;
 /// Where a client is supervised.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
-    /// The `subcell` program that becomes the keeper: [`OWN_EXECUTABLE`].
+    /// The `subcell` program that becomes the keeper, with a slash in its name: [`OWN_EXECUTABLE`].
     pub keeper: &'a Path,
     /// A folder for the prompt and the outputs, on a disk that can hold them. None of them ever has a name there where
     /// the file system can do without.
@@ -134,20 +134,13 @@ fn start_keeper(site: Site<'_>, plan: &SpawnPlan, stdin: File, stdout: File) -> 
     let not_started = |tried: String, error: &io::Error| Ending::NotStarted {
         failure: StartFailure::new(tried, error),
     };
-    // Told apart here, because a start that fails does not say whether program or folder was missing.
-    plan.cwd
-        .join(".")
-        .metadata()
-        .map_err(|error| not_started(format!("enter {}", plan.cwd.display()), &error))?;
-    let scratch =
-        std::path::absolute(site.scratch).map_err(|error| not_started("find the scratch folder".into(), &error))?;
-    let orders = Orders::new(plan, getpid().as_raw_pid(), scratch);
+    let orders = Orders::new(plan, getpid().as_raw_pid(), site.scratch)
+        .map_err(|error| not_started("find the client's folder".into(), &error))?;
     let spawned = Command::new(site.keeper)
         .arg0("subcell")
         .args(orders.to_args())
         .env_clear()
         .envs(&plan.env)
-        .current_dir(&plan.cwd)
         .stdin(Stdio::from(stdin))
         .stdout(Stdio::from(stdout))
         .stderr(Stdio::piped())

@@ -13,7 +13,7 @@ use rustix::process::{
 };
 
 use super::children::{Children, Left};
-use super::proc_table::{Process, descendants};
+use super::proc_table::{Group, Process, descendants};
 use super::signals::Signals;
 use crate::base::Deadline;
 
@@ -107,9 +107,9 @@ impl Told {
         if signal == Signal::KILL {
             // A group is killed at a stroke, so that one that forks without end cannot outrun it. Every group met here
             // holds descendants alone: a process can only join a group of its own session.
-            let own = getpgrp();
-            let groups: HashSet<Pid> = new.iter().filter_map(|p| p.group).filter(|g| *g != own).collect();
-            for group in groups {
+            let own = Group(getpgrp());
+            let groups: HashSet<Group> = new.iter().filter_map(|p| p.group).filter(|g| *g != own).collect();
+            for Group(group) in groups {
                 let _ = kill_process_group(group, signal);
             }
         }

@@ -1,13 +1,15 @@
 //! Supervision beyond the matrix: starts that fail, lost keepers, sizes, how fast a stop is, what a client inherits.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use subcell::base::digest::sha256_hex;
-use subcell::process::{Ending, KeeperLoss, StopSignal};
+use subcell::process::{Ending, KeeperLoss, ProcessIdentity, Report, StopSignal};
 
+use crate::inspect::wait_for_end;
 use crate::supervised::{Outcome, Setup, timed};
 
 fn outcome(setup: &Setup) -> Outcome {
@@ -82,6 +84,48 @@ fn a_stop_is_over_within_a_second_however_stubborn_the_tree() {
     };
     let fastest = (0..5).map(|_| once()).find(|time| *time < Duration::from_secs(1));
     assert!(fastest.is_some());
+}
+
+#[test]
+fn a_stop_is_passed_on_to_the_keeper_which_still_reports() {
+    for (signal, stop) in [
+        (Signal::TERM, StopSignal::Term),
+        (Signal::INT, StopSignal::Int),
+        (Signal::HUP, StopSignal::Hup),
+    ] {
+        let mut running = Setup::new("prints=flood-stderr bytes=600 wait=meet").start();
+        running.meet(1);
+        running.signal_hook(signal);
+        let report = running.outcome().report;
+        assert_eq!(report.ending, Ending::Interrupted { signal: stop });
+        // Only a keeper knows these.
+        assert!(report.client_pid.is_some());
+        assert_eq!(report.stderr_tail.len(), 600);
+    }
+}
+
+/// The shell stands for the hook, and a file for the pipe that nobody reads any more.
+#[test]
+fn a_keeper_that_outlives_its_hook_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "\"$0\" keeper --hook $$ --run-ms 60000 --grace-ms 100 --output-bytes 1000 --cwd / --scratch . \\
+        -- /bin/sh -c 'echo started; exec sleep 60' 2>report & echo $!; wait";
+    let mut hook = Command::new("/bin/sh")
+        .args(["-c", line, env!("CARGO_BIN_EXE_subcell")])
+        .current_dir(folder.path())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(hook.stdout.take().unwrap()).lines();
+    let mut said = [lines.next().unwrap().unwrap(), lines.next().unwrap().unwrap()];
+    said.sort_unstable();
+    assert_eq!(said[1], "started");
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    wait_for_end(said[0].parse().unwrap());
+    let report: Report = serde_json::from_slice(&std::fs::read(folder.path().join("report")).unwrap()).unwrap();
+    assert_eq!(report.ending, Ending::HookGone);
+    assert_eq!(ProcessIdentity::of(report.client_pid.unwrap()), None);
 }
 
 #[test]
@@ -180,12 +224,14 @@ fn a_keeper_whose_hook_is_gone_starts_nothing() {
             "10",
             "--output-bytes",
             "1000",
+            "--cwd",
+            "/",
             "--scratch",
         ])
         .args([folder.path(), Path::new("--"), Path::new("/usr/bin/touch"), &witness])
         .output()
         .unwrap();
-    let report: subcell::process::Report = serde_json::from_slice(&output.stderr).unwrap();
+    let report: Report = serde_json::from_slice(&output.stderr).unwrap();
     assert_eq!(report.ending, Ending::HookGone);
     assert!(!witness.exists());
 }
