@@ -45,7 +45,7 @@ impl Scene {
             environment: Vec::new(),
             mode: vec!["--dangerously-skip-permissions".to_owned()],
             arguments: Vec::new(),
-            deadline: Duration::from_secs(120),
+            deadline: Duration::from_mins(2),
         }
     }
 
