@@ -12,6 +12,7 @@
 )]
 
 mod inspect;
+mod model;
 mod supervised;
 mod supervision;
 mod supervision_matrix;

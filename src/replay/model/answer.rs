@@ -54,7 +54,7 @@ pub(super) struct ApiError {
     /// `error.message`.
     pub(super) message: String,
     /// The `x-should-retry` header: without it the client decides by the status, and tries a 401 or a 529 again for
-    /// longer than 25 s (2.1.332).
+    /// longer than 25 s. 2.1.332 heeds it, 2.1.156 does not.
     #[serde(default)]
     pub(super) retry: Option<bool>,
 }

@@ -3,8 +3,6 @@
 use regex::Regex;
 use serde::{Deserialize, Deserializer, de};
 
-use super::text::split_within;
-
 /// How faithful the echo is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -68,7 +66,7 @@ impl Echo {
                 let words: Vec<&str> = text.split_whitespace().collect();
                 format!("Here is what it found, in short: {}", words.join(" "))
             }
-            Fidelity::Truncate(limit) => split_within(text, limit).0.to_owned(),
+            Fidelity::Truncate(limit) => text.split_at(text.floor_char_boundary(limit)).0.to_owned(),
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::base::chain::Chain;
 const LARGEST_BODY: u64 = 64 << 20;
 
 /// How long a client may take to send its body.
-const BODY_TIME: Duration = Duration::from_secs(60);
+const BODY_TIME: Duration = Duration::from_mins(1);
 
 /// What all requests of one server share.
 #[derive(Debug)]

@@ -15,7 +15,6 @@ mod rule;
 mod script;
 mod server;
 mod template;
-mod text;
 mod wire;
 
 pub use address::{LoopbackAddr, NotLoopback};

@@ -28,10 +28,10 @@ const MOST_CONNECTIONS: usize = 512;
 const HEAD_TIME: Duration = Duration::from_secs(30);
 
 /// How long a client may take to read its answer.
-const READ_TIME: Duration = Duration::from_secs(120);
+const READ_TIME: Duration = Duration::from_mins(2);
 
 /// The longest life of a connection, and so the longest delay and hang.
-const LONGEST_CONNECTION: Duration = Duration::from_secs(3600);
+const LONGEST_CONNECTION: Duration = Duration::from_hours(1);
 
 /// How long answers that are under way have when the server is told to end.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::answer::{ApiError, Message, Part};
-use super::text::split_within;
 
 /// Why a message ended (`stop_reason`).
 fn stop_reason(message: &Message) -> &'static str {
@@ -110,7 +109,7 @@ fn block(stream: &mut Vec<u8>, index: usize, part: &Part) {
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (piece, later) = split_within(rest, DELTA);
+        let (piece, later) = rest.split_at(rest.floor_char_boundary(DELTA));
         rest = later;
         (!piece.is_empty()).then_some(piece)
     })
