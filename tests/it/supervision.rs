@@ -70,6 +70,18 @@ fn a_keeper_that_stopped_is_given_up_when_the_hook_is_told_to_stop() {
     assert_eq!(running.outcome().report.ending, ending);
 }
 
+#[test]
+fn a_keeper_that_does_not_keep_its_deadlines_is_killed() {
+    let mut setup = Setup::new("family=session on-term=ignore wait=meet");
+    setup.run = Duration::from_secs(4);
+    let mut running = setup.start();
+    running.meet(2);
+    let keeper = running.keeper();
+    kill_process(Pid::from_raw(keeper.pid).unwrap(), Signal::STOP).unwrap();
+    let loss = KeeperLoss::Unresponsive;
+    assert_eq!(running.outcome().report.ending, Ending::KeeperLost { loss });
+}
+
 /// The client kills a hook about 1.4 s after TERM (2.1.332). The least of some tries, since other tests share the
 /// processors.
 #[test]
