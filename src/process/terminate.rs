@@ -94,15 +94,16 @@ fn kill_all(children: &mut Children, signals: &Signals, deadline: Deadline) -> V
     Vec::new()
 }
 
-/// Who has been sent a signal already. A second TERM means "at once" to many programs, so nobody gets two.
+/// Who has been sent a signal already. A second TERM means "at once" to many programs, so nobody gets two. The name is
+/// part of it: between fork and exec a process may take a TERM with its parent's handler, and lose it with the exec.
 #[derive(Default)]
-struct Told(HashSet<(Pid, u64)>);
+struct Told(HashSet<(Pid, u64, String)>);
 
 impl Told {
     fn tell(&mut self, running: &[Process], signal: Signal) {
         let new: Vec<&Process> = running
             .iter()
-            .filter(|p| self.0.insert((p.pid, p.start_ticks)))
+            .filter(|p| self.0.insert((p.pid, p.start_ticks, p.name.clone())))
             .collect();
         if signal == Signal::KILL {
             // A group is killed at a stroke, so that one that forks without end cannot outrun it. Every group met here

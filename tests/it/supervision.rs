@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use subcell::base::digest::sha256_hex;
-use subcell::process::{Ending, KeeperLoss, ProcessIdentity, Report, StopSignal};
+use subcell::process::{Ending, KeeperLoss, ProcessIdentity, Report, StopSignal, Stream};
 
 use crate::inspect::wait_for_end;
 use crate::supervised::{Outcome, Setup, timed};
@@ -70,6 +70,18 @@ fn a_keeper_that_stopped_is_given_up_when_the_hook_is_told_to_stop() {
     assert_eq!(running.outcome().report.ending, ending);
 }
 
+#[test]
+fn a_keeper_that_does_not_keep_its_deadlines_is_killed() {
+    let mut setup = Setup::new("family=session on-term=ignore wait=meet");
+    setup.run = Duration::from_secs(4);
+    let mut running = setup.start();
+    running.meet(2);
+    let keeper = running.keeper();
+    kill_process(Pid::from_raw(keeper.pid).unwrap(), Signal::STOP).unwrap();
+    let loss = KeeperLoss::Unresponsive;
+    assert_eq!(running.outcome().report.ending, Ending::KeeperLost { loss });
+}
+
 /// The client kills a hook about 1.4 s after TERM (2.1.332). The least of some tries, since other tests share the
 /// processors.
 #[test]
@@ -126,6 +138,31 @@ fn a_keeper_that_outlives_its_hook_says_so() {
     let report: Report = serde_json::from_slice(&std::fs::read(folder.path().join("report")).unwrap()).unwrap();
     assert_eq!(report.ending, Ending::HookGone);
     assert_eq!(ProcessIdentity::of(report.client_pid.unwrap()), None);
+}
+
+/// A second TERM means "at once" to many programs, and without the first nobody could clean up. What the client starts
+/// only then has until the client is gone; the client's pause is there for a wrong TERM to come in it.
+#[test]
+fn everything_gets_one_term_and_the_time_to_heed_it() {
+    let mut setup = shell(
+        r#"member() { setsid sh -c "trap 'echo $1 >&2; exit' TERM; echo > ready; sleep 60 & wait" & read x < ready; }
+        mkfifo ready
+        member early
+        trap 'member late; sleep 0.3; echo client >&2; exit 0' TERM
+        head -c 2000 /dev/zero
+        sleep 60 & wait"#,
+    );
+    setup.output_bytes = 1000;
+    setup.grace = Duration::from_secs(20);
+    let (outcome, time) = timed(|| outcome(&setup));
+    let stream = Stream::Stdout;
+    assert_eq!(outcome.report.ending, Ending::TooMuchOutput { stream });
+    let tail = &outcome.report.stderr_tail;
+    let count = |word| tail.lines().filter(|line| *line == word).count();
+    let counts = ["early", "client", "late"].map(count);
+    assert_eq!(counts, [1, 1, 1], "{tail}");
+    assert!(tail.find("client") < tail.find("late"), "{tail}");
+    assert!(time < setup.grace);
 }
 
 #[test]
