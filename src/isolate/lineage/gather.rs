@@ -106,21 +106,22 @@ pub fn gather(around: &Surroundings<'_>, call: Call<'_>) -> Lineage {
     limits
         .extend(session_agent(&agents, &flags, &settings, call).and_then(|found| AgentLimit::of(&found.definition)));
     let rules = AgentRules::gather(&settings, &flags, &limits);
-    let judge = |asked, resolved| {
-        let judged = Judged {
-            asked,
-            resolved,
-            input: call.input,
-        };
+    let echo_input = rewritten(call.input);
+    let judge = |asked, resolved, input| {
+        let judged = Judged { asked, resolved, input };
         rules.judge(judged, around.versions.parent)
     };
     let resolved = match lookup {
         Lookup::Found(found) => found.definition.name.as_str(),
         Lookup::Ambiguous | Lookup::NotFound => asked,
     };
-    let echo = availability(agents.lookup(ECHO_AGENT), judge(ECHO_AGENT, ECHO_AGENT), around.started);
+    let echo = availability(
+        agents.lookup(ECHO_AGENT),
+        judge(ECHO_AGENT, ECHO_AGENT, &echo_input),
+        around.started,
+    );
     Lineage {
-        rules: judge(asked, resolved),
+        rules: judge(asked, resolved, call.input),
         model: model(around, call, &flags, &settings, (lookup, caller)),
         agent: AgentMatch::from(lookup),
         echo,
@@ -129,6 +130,15 @@ pub fn gather(around: &Surroundings<'_>, call: Call<'_>) -> Lineage {
         settings_problems: settings.problems,
         flags,
     }
+}
+
+/// The input of the call that hands the result back, as far as rules may speak of it: the client judges that one.
+fn rewritten(input: &Map<String, Value>) -> Map<String, Value> {
+    let mut rewritten = input.clone();
+    rewritten.insert("subagent_type".to_owned(), Value::from(ECHO_AGENT));
+    rewritten.insert("run_in_background".to_owned(), Value::Bool(false));
+    rewritten.remove("prompt");
+    rewritten
 }
 
 impl From<Lookup<'_>> for AgentMatch {

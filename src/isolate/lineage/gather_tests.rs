@@ -237,6 +237,18 @@ fn the_echo_agent_of_a_project_must_be_the_shipped_one() {
 }
 
 #[test]
+fn the_echo_is_judged_as_the_client_will_judge_it() {
+    let world = World::new(&["claude", "--disallowedTools", "Agent(run_in_background:false)"]);
+    world.write("config/agents/e.md", ECHO_DEFINITION);
+    let lineage = world.gather(&json!({"run_in_background": true}), |_| {});
+    assert_eq!(lineage.rules, RuleVerdict::Allowed);
+    assert!(matches!(
+        lineage.echo,
+        EchoAvailability::Refused(RuleVerdict::Denied { .. })
+    ));
+}
+
+#[test]
 fn unreadable_settings_are_reported() {
     let world = World::new(&["claude"]);
     world.write("config/settings.json", "{bad");

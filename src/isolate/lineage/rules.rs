@@ -114,7 +114,7 @@ impl AgentRules {
 
     /// Judges a call. A denial comes before a question.
     ///
-    /// `ask: Agent(type)` lets the call run unasked in `-p` sessions of 2.1.156 and 2.1.332; it is honoured here all the
+    /// `ask: Agent(type)` lets the call run unasked in `-p` sessions (2.1.156 to 2.1.332); it is honoured here all the
     /// same, because whoever wrote it wants to be asked, and other kinds of session were not measured.
     #[must_use]
     pub fn judge(&self, call: Judged<'_>, version: Option<ClientVersion>) -> RuleVerdict {
@@ -144,7 +144,7 @@ impl AgentRules {
 /// Whether a rule speaks of the call.
 ///
 /// Rules whose tool is a pattern (`*`, `A*`) are not looked at: where a version heeds them the tool is gone and there is
-/// no call (2.1.332), and the others pass them over (2.1.156).
+/// no call (2.1.226 to 2.1.332), and the others pass them over (2.1.156).
 fn is_about(rule: &str, call: Judged<'_>, parameters: bool) -> bool {
     let rule = Rule::parse(rule);
     if !rule.is_agent() {
@@ -156,7 +156,8 @@ fn is_about(rule: &str, call: Judged<'_>, parameters: bool) -> bool {
     content == call.asked || content == call.resolved || (parameters && is_about_parameter(&content, call))
 }
 
-/// `Agent(subagent_type:e*)`, `Agent(model:opus)`: a field of the input and a pattern for its value (2.1.332).
+/// `Agent(subagent_type:e*)`, `Agent(model:opus)`: any field of the input and a pattern for its value
+/// (2.1.226, 2.1.295, 2.1.332).
 fn is_about_parameter(content: &str, call: Judged<'_>) -> bool {
     let Some((key, pattern)) = content.split_once(':') else {
         return false;

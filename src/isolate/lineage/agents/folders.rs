@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::built_in::built_in;
 use super::plugins::plugins;
-use super::scan::{ScanBudget, read_file, scan};
+use super::scan::{FileOrder, ScanBudget, read_file, scan};
 use super::table::{Agents, Found, Origin};
 use crate::protocol::agent_file::agents_of_json;
 use crate::protocol::command_line::ParentFlags;
@@ -69,11 +69,16 @@ fn nearest_wins(version: Option<ClientVersion>) -> bool {
 
 /// The definitions of one folder, weakest first.
 fn folder(path: &Path, origin: Origin, places: AgentPlaces<'_>, budget: &mut ScanBudget) -> Vec<Found> {
-    let mut found = scan(path, origin, budget);
-    if !nearest_wins(places.version) {
-        found.reverse();
+    scan(path, origin, file_order(places.version), budget)
+}
+
+/// The order in which a version reads the files of a folder.
+pub(super) fn file_order(version: Option<ClientVersion>) -> FileOrder {
+    if version.is_none_or(ClientVersion::sorts_agent_files) {
+        FileOrder::Sorted
+    } else {
+        FileOrder::Listed
     }
-    found
 }
 
 /// The definitions of `--add-dir` folders, and of the project's folders.
@@ -119,6 +124,9 @@ fn flag_agents(places: AgentPlaces<'_>, budget: &mut ScanBudget) -> Vec<Found> {
     if is_json(value) {
         return without_files(value);
     }
+    if places.version.is_some_and(|version| !version.reads_agents_from_file()) {
+        return Vec::new();
+    }
     let path = places.start.join(value);
     let Some((bytes, changed)) = read_file(&path, budget) else {
         return Vec::new();
@@ -145,7 +153,7 @@ mod tests {
 
     use super::super::table::Lookup;
     use super::*;
-    use crate::protocol::version::{V2_1_156, V2_1_332};
+    use crate::protocol::version::{V2_1_156, V2_1_226, V2_1_332};
 
     struct Tree(tempfile::TempDir);
 
@@ -197,6 +205,7 @@ mod tests {
         let added = tree.path("added").display().to_string();
         for (version, line, expected) in [
             (V2_1_156, "claude", Some("outer")),
+            (V2_1_226, "claude", Some("inner")),
             (V2_1_332, "claude", Some("inner")),
             (V2_1_332, "claude --setting-sources user", Some("user")),
             (V2_1_332, "claude --setting-sources local", None),
@@ -224,9 +233,24 @@ mod tests {
 
     #[test]
     fn of_two_in_one_folder_the_version_decides() {
-        let tree = Tree::new(&[("config/agents/dup1.md", "one"), ("config/agents/dup2.md", "two")]);
-        assert_eq!(tree.ex(V2_1_156, "claude").as_deref(), Some("one"));
-        assert_eq!(tree.ex(V2_1_332, "claude").as_deref(), Some("two"));
+        let names = ["p", "q", "r", "s", "t"];
+        let paths: Vec<String> = names.iter().map(|name| format!("config/agents/{name}.md")).collect();
+        let agents: Vec<(&str, &str)> = paths.iter().map(String::as_str).zip(names).collect();
+        let tree = Tree::new(&agents);
+        assert_eq!(tree.ex(V2_1_332, "claude").as_deref(), Some("t"));
+        let last = std::fs::read_dir(tree.path("config/agents")).unwrap().flatten().last();
+        let last = last.unwrap().file_name().into_string().unwrap();
+        let found = tree.ex(V2_1_156, "claude").unwrap();
+        assert_eq!(format!("{found}.md"), last);
+    }
+
+    #[test]
+    fn agents_from_a_file_are_read_by_later_versions_only() {
+        let tree = Tree::new(&[("repo/a/b/.claude/agents/ex.md", "project")]);
+        std::fs::write(tree.path("a.json"), r#"{"ex":{"description":"flag","prompt":"p"}}"#).unwrap();
+        let line = format!("claude --agents {}", tree.path("a.json").display());
+        assert_eq!(tree.ex(V2_1_332, &line).as_deref(), Some("flag"));
+        assert_eq!(tree.ex(V2_1_226, &line).as_deref(), Some("project"));
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! The agents of plugins: `plugin:name`. Best effort: plugins of `--plugin-dir`, and installed ones that the settings
+//! The agents of plugins: `plugin:name`, in a sub-folder `plugin:folder:name` (2.1.226, 2.1.295, 2.1.332). Best effort: plugins of `--plugin-dir`, and installed ones that the settings
 //! switch on; an agent that a plugin defines elsewhere than in its `agents` folder is not found.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::folders::AgentPlaces;
-use super::scan::{ScanBudget, scan};
+use super::folders::{AgentPlaces, file_order};
+use super::scan::{FileOrder, ScanBudget, scan};
 use super::table::{Found, Origin};
 use crate::base::read_bounded;
 use crate::protocol::settings::LoadedSettings;
@@ -23,15 +23,19 @@ pub(super) fn plugins(places: AgentPlaces<'_>, budget: &mut ScanBudget) -> Vec<F
     let flags = places.flags;
     let given = flags.plugin_dir.iter().chain(&flags.plugin_dir_no_mcp);
     folders.extend(given.map(|path| places.start.join(path)));
-    folders.iter().flat_map(|folder| of_plugin(folder, budget)).collect()
+    let order = file_order(places.version);
+    folders
+        .iter()
+        .flat_map(|folder| of_plugin(folder, order, budget))
+        .collect()
 }
 
-fn of_plugin(folder: &Path, budget: &mut ScanBudget) -> Vec<Found> {
+fn of_plugin(folder: &Path, order: FileOrder, budget: &mut ScanBudget) -> Vec<Found> {
     let Some(plugin) = name(folder) else {
         return Vec::new();
     };
     let agents = folder.join("agents");
-    let mut found = scan(&agents, Origin::Plugin, budget);
+    let mut found = scan(&agents, Origin::Plugin, order, budget);
     for one in &mut found {
         let path = one.path.as_deref().and_then(|path| path.strip_prefix(&agents).ok());
         let folders = path.and_then(Path::parent).into_iter().flat_map(Path::components);

@@ -35,13 +35,25 @@ impl Default for ScanBudget {
     }
 }
 
-/// The definitions in `folder` and its sub-folders, in the order of their paths. Links are followed; only names that end
-/// in `.md`, in lower case, count (2.1.156, 2.1.332).
+/// In which order the files of a folder are read; of two definitions with one name the later counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileOrder {
+    /// By path.
+    Sorted,
+    /// As the folder lists them.
+    Listed,
+}
+
+/// The definitions in `folder` and its sub-folders. Links are followed; only names that end in `.md`, in lower case,
+/// count (2.1.156, 2.1.332).
 #[must_use]
-pub fn scan(folder: &Path, origin: Origin, budget: &mut ScanBudget) -> Vec<Found> {
+pub fn scan(folder: &Path, origin: Origin, order: FileOrder, budget: &mut ScanBudget) -> Vec<Found> {
     let mut files = Vec::new();
     list(folder, DEPTH, budget, &mut files);
-    files.sort();
+    match order {
+        FileOrder::Sorted => files.sort(),
+        FileOrder::Listed => {}
+    }
     files
         .iter()
         .filter_map(|path| read_definition(path, origin, budget))
@@ -134,7 +146,7 @@ mod tests {
         std::fs::write(folder.join("broken.md"), "no front matter").unwrap();
         std::fs::write(folder.join("large.md"), agent("large") + &"x".repeat(300_000)).unwrap();
         let mut budget = ScanBudget::default();
-        let found = scan(&folder, Origin::User, &mut budget);
+        let found = scan(&folder, Origin::User, FileOrder::Sorted, &mut budget);
         let mut names: Vec<&str> = found.iter().map(|found| found.definition.name.as_str()).collect();
         assert_eq!(names[..3], ["first", "second", "linked"]);
         names.sort_unstable();
@@ -148,6 +160,23 @@ mod tests {
     }
 
     #[test]
+    fn files_come_sorted_or_as_listed() {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["p", "q", "r", "s", "t", "one", "two"] {
+            std::fs::write(root.path().join(format!("{name}.md")), agent(name)).unwrap();
+        }
+        let names = |order| -> Vec<String> {
+            let found = scan(root.path(), Origin::User, order, &mut ScanBudget::default());
+            found.into_iter().map(|found| found.definition.name).collect()
+        };
+        assert_eq!(names(FileOrder::Sorted), ["one", "p", "q", "r", "s", "t", "two"]);
+        let listed = std::fs::read_dir(root.path()).unwrap().flatten();
+        let listed: Vec<String> = listed.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        let expected: Vec<&str> = listed.iter().map(|name| name.trim_end_matches(".md")).collect();
+        assert_eq!(names(FileOrder::Listed), expected);
+    }
+
+    #[test]
     fn the_budget_ends_a_scan() {
         let root = tempfile::tempdir().unwrap();
         for number in 0..10 {
@@ -158,12 +187,12 @@ mod tests {
             entries: 4,
             bytes: 1000,
         };
-        assert_eq!(scan(root.path(), Origin::User, &mut few).len(), 4);
+        assert_eq!(scan(root.path(), Origin::User, FileOrder::Sorted, &mut few).len(), 4);
         let mut small = ScanBudget {
             entries: 100,
             bytes: 3 * size,
         };
-        assert_eq!(scan(root.path(), Origin::User, &mut small).len(), 3);
+        assert_eq!(scan(root.path(), Origin::User, FileOrder::Sorted, &mut small).len(), 3);
         assert_eq!(small.bytes, 0);
     }
 }
