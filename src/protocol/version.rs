@@ -126,23 +126,45 @@ impl ClientVersion {
         self < V2_1_226
     }
 
-    /// Of two agent definitions with one name in nested project folders the nearest counts (332); in 156 the outermost.
-    /// Of two in one folder 332 takes the last by file name, 156 the first.
+    /// Of two agent definitions with one name in nested project folders the nearest counts (226, 295, 332); in 156 the
+    /// outermost.
     #[must_use]
     pub fn nearest_agent_wins(self) -> bool {
-        self > V2_1_156
+        self >= V2_1_226
     }
 
-    /// Agents in `--add-dir` folders are loaded (332: yes, 156: no).
+    /// Of two agent definitions with one name in one folder the last by path counts (332); before (156, 226, 295) it is
+    /// the last in the order in which the folder lists its files.
+    #[must_use]
+    pub fn sorts_agent_files(self) -> bool {
+        self >= V2_1_332
+    }
+
+    /// Agents in `--add-dir` folders are loaded (226, 295, 332: yes; 156: no).
     #[must_use]
     pub fn loads_agents_of_added_folders(self) -> bool {
-        self > V2_1_156
+        self >= V2_1_226
     }
 
-    /// Rules on a parameter, such as `Agent(subagent_type:x)`, have an effect (332: yes, 156: no).
+    /// `--agents` may name a file (295, 332: yes; 156 and 226 pass a path over).
+    #[must_use]
+    pub fn reads_agents_from_file(self) -> bool {
+        self >= V2_1_295
+    }
+
+    /// Rules on a parameter, such as `Agent(subagent_type:x)`, have an effect (226, 295, 332: yes; 156: no).
+    /// Between 156 and 226 they are taken to have one: a rule too many refuses a cell, a rule too few lets one run.
     #[must_use]
     pub fn judges_parameter_rules(self) -> bool {
         self > V2_1_156
+    }
+
+    /// Finds the version of a running client: by its executable, else by `AI_AGENT` of the hook's environment, which all
+    /// four versions set and a project's settings may set otherwise.
+    #[must_use]
+    pub fn detect(executable: Option<&Path>, ai_agent: Option<&str>) -> Option<Self> {
+        let by_executable = executable.and_then(Self::of_executable);
+        by_executable.or_else(|| ai_agent.and_then(Self::from_ai_agent))
     }
 
     /// Reads the value of `AI_AGENT` as the client sets it for hooks: `claude-code_2-1-332_harness`.
@@ -243,7 +265,11 @@ mod tests {
             let found = ClientVersion::of_executable(&folder.path().join(executable));
             assert_eq!(found, Some(V2_1_226), "{executable}");
         }
-        assert_eq!(ClientVersion::of_executable(&folder.path().join("a/b/claude")), None);
+        let elsewhere = folder.path().join("a/b/claude");
+        assert_eq!(ClientVersion::of_executable(&elsewhere), None);
+        let detect = |path: &Path| ClientVersion::detect(Some(path), Some("claude-code_2-1-332_harness"));
+        assert_eq!(detect(&folder.path().join("claude")), Some(V2_1_226));
+        assert_eq!(detect(&elsewhere), Some(V2_1_332));
     }
 
     #[test]

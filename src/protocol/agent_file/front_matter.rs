@@ -94,6 +94,7 @@ fn quotable(line: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -163,5 +164,22 @@ mod tests {
             Some(&json!("&b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]"))
         );
         assert!(parse(&"[".repeat(5000)).is_err());
+    }
+
+    proptest! {
+        /// A plain text value arrives as it is, whatever special characters stand in it.
+        #[test]
+        fn any_one_line_description_survives(text in "[a-zA-Z][a-zA-Z0-9 :#&*@%{}!|>,.\\[\\]-]{0,40}[a-z]") {
+            let read = parse(&format!("name: n\ndescription: {text}\n")).unwrap();
+            let description = read.get("description").and_then(Value::as_str).unwrap_or_default();
+            // A comment is cut off where the line is valid YAML, as the client's parser does too.
+            prop_assert!(text.starts_with(description) && !description.is_empty(), "{description}");
+        }
+
+        #[test]
+        fn nothing_makes_it_panic(text in "[-a:\\n\\t \\[\\]{}&*!|>'\"%@#,0-9]{0,60}") {
+            let _ = parse(&text);
+            let _ = split(&text);
+        }
     }
 }

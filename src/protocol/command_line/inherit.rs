@@ -216,6 +216,8 @@ pub fn resolve(start: &Path, value: &OsStr) -> OsString {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::protocol::version::{V2_1_156, V2_1_226, V2_1_332};
 
@@ -339,5 +341,28 @@ mod tests {
             inherited.dropped,
             ["--permission-prompts", "--append-subagent-system-prompt"]
         );
+    }
+
+    proptest! {
+        /// Whatever the parent's values look like, the cell's parser reads the same ones and no other option.
+        #[test]
+        fn the_cell_reads_what_the_parent_had(
+            lists in prop::collection::vec(prop::collection::vec("[-/{a-z=, ]{0,9}", 0..3), 4),
+            single in prop::option::of("(--|-)?[-a-z={ ]{0,9}"),
+        ) {
+            let list = |at: usize| lists[at].iter().map(OsString::from).collect::<Vec<_>>();
+            let given = ParentFlags {
+                allowed_tools: list(0),
+                disallowed_tools: list(1),
+                tools: Some(list(2)).filter(|tools| !tools.is_empty()),
+                plugin_url: list(3),
+                fallback_model: single.map(OsString::from),
+                ..ParentFlags::default()
+            };
+            let inherited = inherit(&given, same(V2_1_332), Path::new("/start")).unwrap();
+            let mut words = vec![OsString::from("claude")];
+            words.extend(inherited.arguments);
+            prop_assert_eq!(ParentFlags::parse(&words), given);
+        }
     }
 }

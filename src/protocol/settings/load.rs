@@ -127,6 +127,12 @@ impl LoadedSettings {
         self.highest(|settings| settings.model.as_deref())
     }
 
+    /// The `agent` that counts: the one that the session runs as.
+    #[must_use]
+    pub fn agent(&self) -> Option<&str> {
+        self.highest(|settings| settings.agent.as_deref())
+    }
+
     /// The value that `env` of the settings gives to `name`, where one does.
     #[must_use]
     pub fn env(&self, name: &str) -> Option<&str> {

@@ -1,0 +1,3 @@
+//! Runs a subagent call in a cell of its own.
+
+pub mod lineage;
