@@ -7,6 +7,7 @@ pub mod deadline;
 pub mod digest;
 pub mod ids;
 mod process_identity;
+pub mod redact;
 pub mod trace_context;
 
 pub use bounded_file::{BoundedReadError, open_regular, read_bounded};

@@ -50,6 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         keeper: &job.keeper,
         scratch: &job.scratch,
         signals: &signals,
+        notice: None,
     };
     let prompt = vec![b'p'; job.prompt_bytes];
     let finished = supervise(site, &plan, &prompt, |keeper| {

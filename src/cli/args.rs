@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use super::intercept::InterceptArgs;
 use super::keeper::KeeperArgs;
 use super::model::ModelArgs;
 
@@ -16,8 +17,7 @@ pub(crate) struct Args {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Print the exit codes of every subcommand.
-    ExitCodes,
+    Intercept(InterceptArgs),
     Model(ModelArgs),
     /// Keep one client to its end (started by a hook).
     #[command(hide = true)]

@@ -1,10 +1,11 @@
 //! `subcell keeper`: started by a hook, never by hand.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::exit::Exit;
+use crate::isolate;
 use crate::process::keeper::{Delivery, deliver, run};
 use crate::process::{Limits, Orders};
 
@@ -23,6 +24,9 @@ pub(crate) struct KeeperArgs {
     scratch: PathBuf,
     #[arg(long)]
     cwd: PathBuf,
+    /// The record in the scratch folder to end where the hook is gone.
+    #[arg(long)]
+    notice: Option<OsString>,
     #[arg(last = true, required = true)]
     client: Vec<OsString>,
 }
@@ -39,6 +43,7 @@ impl From<&KeeperArgs> for Orders {
             },
             scratch: args.scratch.clone(),
             cwd: args.cwd.clone(),
+            notice: args.notice.clone(),
             program: client.next().unwrap_or_default().into(),
             args: client.collect(),
         }
@@ -51,7 +56,12 @@ pub(crate) fn keep(args: &KeeperArgs) -> Exit {
     let report = run(&orders);
     match deliver(&report, &orders) {
         Delivery::ToHook => Exit::Done,
-        Delivery::HookGone => Exit::Negative,
+        Delivery::HookGone => {
+            if let Some(name) = orders.notice.as_deref().and_then(OsStr::to_str) {
+                isolate::end_orphan(&orders.scratch, name, &report);
+            }
+            Exit::Negative
+        }
     }
 }
 
@@ -83,7 +93,8 @@ mod tests {
                 output_bytes: u64::MAX,
             },
         };
-        let orders = Orders::new(&plan, 4711, "/a scratch --folder".as_ref()).unwrap();
+        let mut orders = Orders::new(&plan, 4711, "/a scratch --folder".as_ref()).unwrap();
+        orders.notice = Some("toolu_1".into());
         let args = [OsString::from("subcell")].into_iter().chain(orders.to_args());
         let Command::Keeper(args) = Args::try_parse_from(args).unwrap().command else {
             panic!("read as another command");

@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod intercept;
 mod keeper;
 mod model;
 mod runtime;

@@ -2,6 +2,7 @@
 //!
 //! Every change goes through [`Store::change`]: lock, read, change, rename. Two writers lose nothing.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -74,6 +75,19 @@ impl RecordName {
     #[must_use]
     pub fn of_session(tool_use: &ToolUseId, session: &SessionId) -> Self {
         Self(format!("{tool_use}.{session}"))
+    }
+
+    /// The name that `text` is, where it can be one.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (tool_use, session) = text
+            .split_once('.')
+            .map_or((text, None), |(tool_use, session)| (tool_use, Some(session)));
+        let tool_use: ToolUseId = tool_use.parse().ok()?;
+        match session {
+            None => Some(Self::of(&tool_use)),
+            Some(session) => Some(Self::of_session(&tool_use, &session.parse().ok()?)),
+        }
     }
 
     /// The name as text.
@@ -216,9 +230,11 @@ impl Store {
             if hidden || path.extension().is_none_or(|ending| ending != "json") {
                 continue;
             }
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let Some(name) = path.file_stem().and_then(OsStr::to_str).and_then(RecordName::parse) else {
+                continue;
+            };
             match read_record(&path) {
-                Ok(record) => listing.records.push((RecordName(stem), record)),
+                Ok(record) => listing.records.push((name, record)),
                 Err(error) => listing.unreadable.push(error),
             }
         }

@@ -1,7 +1,12 @@
 //! Names one process for good, so that a later reader of a record can tell whether it still lives.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::param::clock_ticks_per_second;
+use rustix::time::{ClockId, clock_gettime};
+
 use super::proc_table::{self, Process};
-use crate::base::ProcessIdentity;
+use crate::base::{ProcessIdentity, UnixNanos};
 
 impl ProcessIdentity {
     /// This process; `None` where `/proc` is not there.
@@ -29,6 +34,18 @@ impl ProcessIdentity {
     }
 }
 
+/// When a process of this boot started, from its clock ticks since boot; to some hundredths of a second, and `None` where
+/// the clocks do not fit together.
+#[must_use]
+pub fn started_at(start_ticks: u64) -> Option<SystemTime> {
+    let per_second = clock_ticks_per_second();
+    let after_boot = Duration::from_millis(start_ticks.checked_mul(1000)?.checked_div(per_second)?);
+    let now = clock_gettime(ClockId::Boottime);
+    let since_boot = Duration::new(now.tv_sec.try_into().ok()?, now.tv_nsec.try_into().ok()?);
+    let age = since_boot.checked_sub(after_boot)?;
+    (UNIX_EPOCH + Duration::from_nanos(UnixNanos::now().as_nanos())).checked_sub(age)
+}
+
 fn boot_id() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()
@@ -37,6 +54,14 @@ fn boot_id() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn this_process_started_a_little_while_ago() {
+        let me = ProcessIdentity::current().unwrap();
+        let age = started_at(me.start_ticks).unwrap().elapsed().unwrap();
+        assert!(age < Duration::from_secs(3600), "{age:?}");
+        assert!(started_at(me.start_ticks + 100_000_000_000).is_none());
+    }
 
     #[test]
     fn this_process_is_alive_and_one_of_another_start_or_boot_is_not() {

@@ -22,8 +22,10 @@ mod spawn_plan;
 mod supervise;
 mod terminate;
 
+pub use crate::base::ProcessIdentity;
 pub use bounded::{BoundedError, Helper, HelperOutput, run_bounded};
 pub use ending::{Ending, KeeperLoss, StartFailure, Stream};
+pub use identity::started_at;
 pub use orders::Orders;
 pub use report::{Leftover, Report};
 pub use signals::{Signals, StopSignal};

@@ -19,6 +19,8 @@ pub struct Orders {
     /// The folder that the client starts in. The keeper goes there by itself: a process that starts another in another
     /// folder has to fork in a static build, and a hook may hold much memory.
     pub cwd: PathBuf,
+    /// What the keeper's caller is told where the hook is gone; nothing here reads it.
+    pub notice: Option<OsString>,
     /// The client's program.
     pub program: PathBuf,
     /// The client's arguments.
@@ -36,6 +38,7 @@ impl Orders {
             limits: plan.limits,
             scratch: std::path::absolute(scratch)?,
             cwd: std::path::absolute(&plan.cwd)?,
+            notice: None,
             program: plan.program.clone(),
             args: plan.args.clone(),
         })
@@ -62,6 +65,10 @@ impl Orders {
         args.push(self.scratch.clone().into());
         args.push("--cwd".into());
         args.push(self.cwd.clone().into());
+        if let Some(notice) = &self.notice {
+            args.push("--notice".into());
+            args.push(notice.clone());
+        }
         args.push("--".into());
         args.push(self.program.clone().into());
         args.extend(self.args.iter().cloned());

@@ -33,7 +33,9 @@ pub enum StopSignal {
 impl StopSignal {
     const ALL: [Self; 3] = [Self::Term, Self::Int, Self::Hup];
 
-    const fn number(self) -> i32 {
+    /// The signal's number.
+    #[must_use]
+    pub const fn number(self) -> i32 {
         match self {
             Self::Term => SIGTERM,
             Self::Int => SIGINT,

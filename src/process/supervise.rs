@@ -4,6 +4,7 @@
 //! The client gets regular files and no pipes: its stdout is cut at 65 536 bytes on a slow pipe, with exit code 0
 //! (2.1.156 and 2.1.332), and never on a file; and no grandchild can hold a file open against its reader.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsFd;
@@ -44,6 +45,8 @@ pub struct Site<'a> {
     pub scratch: &'a Path,
     /// This process's signals.
     pub signals: &'a Signals,
+    /// What the keeper tells its own caller where this process is gone by its end (see [`Orders::notice`]).
+    pub notice: Option<&'a OsStr>,
 }
 
 /// How a supervised client ended, and what it wrote.
@@ -134,8 +137,9 @@ fn start_keeper(site: Site<'_>, plan: &SpawnPlan, stdin: File, stdout: File) -> 
     let not_started = |tried: String, error: &io::Error| Ending::NotStarted {
         failure: StartFailure::new(tried, error),
     };
-    let orders = Orders::new(plan, getpid().as_raw_pid(), site.scratch)
+    let mut orders = Orders::new(plan, getpid().as_raw_pid(), site.scratch)
         .map_err(|error| not_started("find the client's folder".into(), &error))?;
+    orders.notice = site.notice.map(OsStr::to_owned);
     let spawned = Command::new(site.keeper)
         .arg0("subcell")
         .args(orders.to_args())

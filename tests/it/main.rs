@@ -11,7 +11,11 @@
     reason = "tests start processes and are no part of the layers"
 )]
 
+mod hook;
 mod inspect;
+mod intercept;
+mod intercept_endings;
+mod layers;
 mod model;
 mod supervised;
 mod supervision;

@@ -45,9 +45,9 @@ fn text(bytes: u64) -> Result<String, Box<dyn Error>> {
 
 /// A result of the client's shape (2.1.332), with the session id that the command line asks for.
 fn result(text: &str) -> String {
-    let mut args = std::env::args().skip_while(|arg| arg != "--session-id");
+    let mut args = std::env::args();
     let session = args
-        .nth(1)
+        .find_map(|arg| arg.strip_prefix("--session-id=").map(str::to_owned))
         .unwrap_or_else(|| "00000000-0000-4000-8000-000000000000".into());
     let usage = json!({
         "inputTokens": 100, "outputTokens": 10, "cacheReadInputTokens": 1000, "cacheCreationInputTokens": 50,
