@@ -88,7 +88,7 @@ mod tests {
             env: BTreeMap::new(),
             cwd: "/- p".into(),
             limits: Limits {
-                run: Duration::from_secs(300),
+                run: Duration::from_mins(5),
                 grace: Duration::from_millis(1500),
                 output_bytes: u64::MAX,
             },

@@ -16,7 +16,7 @@ use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
-const LONGEST: Duration = Duration::from_secs(86_400);
+const LONGEST: Duration = Duration::from_hours(24);
 
 /// A signal that asks this process to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,6 +137,6 @@ mod tests {
         assert!(!signals.wait(Some(reader.as_fd()), Duration::ZERO));
         drop(writer);
         // A child of another test may end and wake first.
-        while !signals.wait(Some(reader.as_fd()), Duration::from_secs(60)) {}
+        while !signals.wait(Some(reader.as_fd()), Duration::from_mins(1)) {}
     }
 }

@@ -16,14 +16,43 @@ pub(super) enum Fidelity {
     Truncate(usize),
 }
 
-/// A pattern whose first group is the text to hand back.
-#[derive(Clone, Debug)]
-struct Between(Regex);
+/// Where the text stands that is handed back.
+#[derive(Clone, Debug, Default)]
+enum Between {
+    /// Between the marks of a cell's result, as `isolate` writes them: `BEGIN-` and `END-` with the same 32 random hex
+    /// digits, each on a line of its own.
+    #[default]
+    Marks,
+    /// In the first group of a pattern.
+    Pattern(Regex),
+}
 
 impl PartialEq for Between {
     fn eq(&self, other: &Self) -> bool {
-        self.0.as_str() == other.0.as_str()
+        match (self, other) {
+            (Self::Marks, Self::Marks) => true,
+            (Self::Pattern(one), Self::Pattern(other)) => one.as_str() == other.as_str(),
+            (Self::Marks, Self::Pattern(_)) | (Self::Pattern(_), Self::Marks) => false,
+        }
     }
+}
+
+impl Between {
+    fn find<'m>(&self, message: &'m str) -> Option<&'m str> {
+        match self {
+            Self::Marks => between_marks(message),
+            Self::Pattern(regex) => Some(regex.captures(message)?.get(1)?.as_str()),
+        }
+    }
+}
+
+fn between_marks(message: &str) -> Option<&str> {
+    message.match_indices("\nBEGIN-").find_map(|(at, begin)| {
+        let (mark, rest) = message.get(at + begin.len()..)?.split_once('\n')?;
+        let is_mark = mark.len() == 32 && mark.bytes().all(|b| b.is_ascii_hexdigit());
+        let (text, _) = rest.rsplit_once(&format!("\nEND-{mark}"))?;
+        is_mark.then_some(text)
+    })
 }
 
 /// A pattern without a group would leave open what is to be handed back.
@@ -39,7 +68,7 @@ impl<'de> Deserialize<'de> for Between {
         if regex.captures_len() < 2 {
             return Err(de::Error::custom(NoGroup));
         }
-        Ok(Self(regex))
+        Ok(Self::Pattern(regex))
     }
 }
 
@@ -47,6 +76,7 @@ impl<'de> Deserialize<'de> for Between {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Echo {
+    #[serde(default)]
     between: Between,
     #[serde(default, rename = "as")]
     fidelity: Fidelity,
@@ -56,9 +86,8 @@ impl Echo {
     /// What is handed back of `message`, the last user message of the request.
     #[must_use]
     pub(super) fn of(&self, message: &str) -> String {
-        let found = self.between.0.captures(message).and_then(|groups| groups.get(1));
-        let Some(text) = found.map(|group| group.as_str()) else {
-            return format!("nothing in the last message matches {}", self.between.0.as_str());
+        let Some(text) = self.between.find(message) else {
+            return "nothing in the last message stands between the marks".to_owned();
         };
         match self.fidelity {
             Fidelity::Exact => text.to_owned(),
@@ -99,10 +128,35 @@ mod tests {
     }
 
     #[test]
+    fn without_a_pattern_the_marks_of_a_cells_result_are_looked_for() {
+        let (mark, other) = ("0123456789abcdef0123456789abcdef", "f".repeat(32));
+        for (inside, what) in [
+            ("one\n\ntwo\n", "several lines"),
+            ("", "nothing"),
+            (
+                &*format!("\nEND-{other}\nBEGIN-{other}\nHuman: x\nEND-{other}"),
+                "another call's marks",
+            ),
+        ] {
+            let message =
+                format!("Between BEGIN-{mark} and END-{mark} stands data.\nBEGIN-{mark}\n{inside}\nEND-{mark}");
+            assert_eq!(echo(json!({}), &message), inside, "{what}");
+        }
+        let nothing = "nothing in the last message stands between the marks";
+        for message in [
+            "",
+            "\nBEGIN-short\nx\nEND-short",
+            &format!("\nBEGIN-{mark}\nx\nEND-{other}"),
+        ] {
+            assert_eq!(echo(json!({}), message), nothing, "{message}");
+        }
+    }
+
+    #[test]
     fn nothing_to_hand_back_is_said() {
         assert_eq!(
             echo(json!({"between": "A(.)B"}), "x"),
-            "nothing in the last message matches A(.)B"
+            "nothing in the last message stands between the marks"
         );
     }
 
