@@ -14,6 +14,8 @@ use crate::base::{CellId, TraceContext};
 pub struct CellMarks<'a> {
     /// The cell: the value of the recursion guard, by which a hook in it knows it for ours.
     pub cell: &'a CellId,
+    /// The limits on agent types that bind it, as its own hook reads them; `None` where there are none.
+    pub agent_limits: Option<&'a str>,
     /// How many cells deep it is; 1 for a cell that a session of its own starts.
     pub depth: u32,
     /// The folder that the child is started in: `PWD` names it, by which a hook in the cell can be sure of it.
@@ -65,7 +67,13 @@ const PARENT_SESSION: [&str; 20] = [
 ];
 
 /// Variables that mark the cell itself: `[child.env]` may not set them.
-pub(crate) const CELL_MARKS: [&str; 4] = [GUARD, names::DEPTH, names::TRACEPARENT, names::TRACESTATE];
+pub(crate) const CELL_MARKS: [&str; 5] = [
+    GUARD,
+    names::DEPTH,
+    names::AGENT_LIMITS,
+    names::TRACEPARENT,
+    names::TRACESTATE,
+];
 
 /// The environment of the cell `marks` of a hook with the environment `hook`; `extra` is `[child.env]` of the
 /// configuration, whose names are not [marks of the cell](CELL_MARKS).
@@ -118,6 +126,7 @@ fn mark_vars(believed: &Believed, marks: &CellMarks<'_>) -> impl Iterator<Item =
     ]
     .into_iter()
     .chain(state.map(|text| (names::TRACESTATE, text.to_owned())))
+    .chain(marks.agent_limits.map(|limits| (names::AGENT_LIMITS, limits.into())))
     .map(|(name, text): (&str, OsString)| (name.into(), text))
 }
 

@@ -13,6 +13,7 @@ fn environment(pairs: &[(&str, &str)]) -> Environment {
 fn built(hook: &Environment, believed: &Believed, extra: &[(&str, &str)]) -> ChildEnv {
     let (cell, trace) = (CELL.parse().unwrap(), OUR_SPAN.parse().unwrap());
     let marks = CellMarks {
+        agent_limits: None,
         cell: &cell,
         depth: 1,
         cwd: Path::new("/repo"),
@@ -166,6 +167,7 @@ fn a_cell_in_a_cell_gets_marks_of_its_own_and_one_trace_parent() {
     let believed = Believed::judge(&hook, Ok(&client(&start)), no_settings);
     let (cell, trace) = (CELL.parse().unwrap(), OUR_SPAN.parse().unwrap());
     let marks = |continues_trace| CellMarks {
+        agent_limits: None,
         cell: &cell,
         depth: 2,
         cwd: Path::new("/repo"),

@@ -68,7 +68,7 @@ impl Overrides<'_> {
             "ON_PASS" => part.on_pass = self.variable_word(name, value),
             "DELIVERY" => part.delivery = self.variable_word(name, value),
             // Ours, and no setting.
-            "DEPTH" => {}
+            "DEPTH" | "AGENT_LIMITS" => {}
             _ => self.warnings.push(of_variable(
                 name,
                 "is no setting of this version: it is ignored".to_owned(),

@@ -6,6 +6,7 @@ mod dry_run;
 pub mod echo;
 pub mod intercept;
 mod join;
+mod limits;
 pub mod lineage;
 pub mod outcome;
 pub mod plan;

@@ -9,6 +9,8 @@ use crate::base::{AgentType, CellId, SessionId};
 use crate::process::{Limits, SpawnPlan};
 use crate::protocol::ClientVersion;
 
+/// The version whose subagents have no Agent tool (those of 2.1.226 and newer have it).
+const NO_NESTED_AGENTS: ClientVersion = ClientVersion::new(2, 1, 156);
 /// The first version seen to have a switch for `@file` mentions alone (not 2.1.295).
 const MENTION_SWITCH: ClientVersion = ClientVersion::new(2, 1, 332);
 
@@ -39,6 +41,8 @@ pub struct Inputs<'a> {
     pub env: BTreeMap<OsString, OsString>,
     /// The client's version, where it is known.
     pub version: Option<ClientVersion>,
+    /// Whether calls of the cell get cells too.
+    pub takes_cells: bool,
     /// What the child may take.
     pub limits: Limits,
 }
@@ -100,6 +104,11 @@ fn arguments(inputs: &Inputs<'_>, worktree: Option<&str>) -> Vec<OsString> {
         flag("worktree", name);
     }
     args.extend(inputs.inherited.iter().cloned());
+    // A subagent of this version has no Agent tool; a session of its own has, unless it is taken away. Where the user
+    // lets cells have cells, it is meant to have it.
+    if inputs.version == Some(NO_NESTED_AGENTS) && !inputs.takes_cells {
+        args.push("--disallowedTools=Agent".into());
+    }
     args
 }
 
@@ -197,6 +206,7 @@ mod tests {
             schema: None,
             env: BTreeMap::new(),
             version: None,
+            takes_cells: false,
             limits: LIMITS,
         };
         change(&mut inputs);
@@ -239,6 +249,21 @@ mod tests {
         for name in ["--model", "--effort", "--json-schema", "--worktree"] {
             assert!(!given(name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_cell_of_a_client_without_nested_agents_has_none_either() {
+        let gone = |change: fn(&mut Inputs<'_>)| {
+            planned(&call("p"), change)
+                .spawn
+                .args
+                .contains(&"--disallowedTools=Agent".into())
+        };
+        assert!(gone(|inputs| inputs.version = Some(NO_NESTED_AGENTS)));
+        assert!(!gone(
+            |inputs| (inputs.version, inputs.takes_cells) = (Some(NO_NESTED_AGENTS), true)
+        ));
+        assert!(!gone(|inputs| inputs.version = Some(MENTION_SWITCH)));
     }
 
     #[test]

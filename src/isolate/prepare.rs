@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::intercept::AgentCall;
+use super::limits;
 use super::lineage::gather::{AgentMatch, MANAGED_FOLDER};
 use super::lineage::{self, EchoAvailability, Lineage, ModelSource, RuleSource, RuleVerdict};
 use super::plan::{CellPlan, Inputs, plan};
@@ -86,7 +87,8 @@ pub(super) fn prepare(firing: &Firing<'_>, call: &AgentCall) -> Result<Prepared,
         .map_err(|problem| format!("subcell: {problem}. Tell the user."))?;
     let (cell_id, session) = (CellId::new(), SessionId::random());
     let (trace, context) = trace(firing);
-    let environment = environment(firing, call.depth, &cell_id, &context);
+    let limits = limits::to_text(&lineage.limits);
+    let environment = environment(firing, call.depth, (&cell_id, limits.as_deref()), &context);
     let plan = plan(Inputs {
         call,
         agent: &agent,
@@ -100,6 +102,7 @@ pub(super) fn prepare(firing: &Firing<'_>, call: &AgentCall) -> Result<Prepared,
         schema: schema.as_deref(),
         env: environment.vars.clone(),
         version: versions.cell,
+        takes_cells: firing.profile.intercept.max_depth.value > call.depth,
         limits: Limits {
             run: firing.profile.intercept.timeout.value,
             grace: GRACE,
@@ -183,6 +186,7 @@ fn gather(firing: &Firing<'_>, call: &AgentCall, versions: Versions) -> Lineage 
         value.map(|value| value.to_string_lossy().into_owned())
     };
     let config = believed.client_config_dir();
+    let handed_down = limits::handed_down(believed);
     let around = lineage::Surroundings {
         command_line: client.map(|client| client.cmdline.as_slice()).unwrap_or_default(),
         versions,
@@ -192,7 +196,7 @@ fn gather(firing: &Firing<'_>, call: &AgentCall, versions: Versions) -> Lineage 
         managed: Path::new(MANAGED_FOLDER),
         env: &start_env,
         started: client.and_then(|client| started_at(client.start_ticks)),
-        limits: &[],
+        limits: &handed_down,
         transcript_wait: Deadline::after(TRANSCRIPT_WAIT),
     };
     let event = firing.event;
@@ -268,10 +272,16 @@ fn trace(firing: &Firing<'_>) -> (TraceIds, TraceContext) {
     )
 }
 
-fn environment(firing: &Firing<'_>, depth: u32, cell: &CellId, context: &TraceContext) -> ChildEnv {
+fn environment(
+    firing: &Firing<'_>,
+    depth: u32,
+    (cell, agent_limits): (&CellId, Option<&str>),
+    context: &TraceContext,
+) -> ChildEnv {
     let believed = &firing.around.believed;
     let marks = CellMarks {
         cell,
+        agent_limits,
         depth,
         cwd: &firing.project,
         trace: context,

@@ -7,12 +7,12 @@ use super::books::{Books, Entry};
 use super::deliver::{Ended, deliver};
 use super::echo::Mark;
 use super::intercept::{AgentCall, Interception, Policy, Standing, intercept, is_agent_tool};
-use super::join;
 use super::prepare::{Prepared, prepare};
 use super::records;
 use super::work::{Work, work};
+use super::{join, limits};
 use crate::base::redact::Redactor;
-use crate::base::{ToolUseId, UnixNanos};
+use crate::base::{AgentType, ToolUseId, UnixNanos};
 use crate::config::{Guard, OnPass, Profile, Surroundings};
 use crate::ledger::record::{Delivery, Phase};
 use crate::ledger::{End, PassReason, Record, RecordName, State};
@@ -44,11 +44,23 @@ const JOIN_SLACK: Duration = Duration::from_secs(15);
 pub fn run(firing: &Firing<'_>) -> HookReply {
     let reply = match intercept(firing.event, standing(firing.around), &policy(firing.profile)) {
         Interception::Ignore => return HookReply::Silent,
-        Interception::PassThrough { tool_use_id, reason } => pass(firing, tool_use_id, reason),
+        Interception::PassThrough { tool_use_id, reason } => match forbidden(firing) {
+            Some(why) => refuse(firing, tool_use_id, why),
+            None => pass(firing, tool_use_id, reason),
+        },
         Interception::Refuse { tool_use_id, reason } => refuse(firing, tool_use_id, reason),
         Interception::Isolate(call) => isolate(firing, &call),
     };
     with_warnings(firing, reply)
+}
+
+/// Why a limit of the sessions above is against the call, whichever way it would run.
+fn forbidden(firing: &Firing<'_>) -> Option<String> {
+    let input = firing.event.tool.as_ref().map(|tool| &tool.input);
+    let asked = input
+        .and_then(|input| input.get("subagent_type"))
+        .and_then(serde_json::Value::as_str);
+    limits::refusal(&firing.around.believed, asked.unwrap_or(AgentType::GENERAL_PURPOSE))
 }
 
 /// Where the hook stands, as far as that is believed.

@@ -299,6 +299,41 @@ fn the_parents_limits_bind_the_cell() {
 }
 
 #[test]
+fn a_limit_of_the_session_above_binds_the_calls_of_its_cells() {
+    let limited = |asked: &str| {
+        let scene = Scene::new("").parent_args(&["--model", "m", "--agent", "lead"]);
+        scene.file(
+            ".claude/agents/lead.md",
+            "---\nname: lead\ndescription: d\ntools: Agent(judge), Read\n---\nLead.\n",
+        );
+        scene.agent("judge");
+        scene
+            .input("subagent_type", json!(asked))
+            .payload("agent_type", json!("lead"))
+    };
+    assert!(limited("general-purpose").run().denied().contains("judge"));
+    let shown = limited("judge").flags(&["--dry-run"]).dry_run();
+    let handed = shown
+        .lines()
+        .find_map(|line| line.strip_prefix("environment set: SUBCELL_AGENT_LIMITS="))
+        .unwrap();
+
+    let nested = |asked: &str| {
+        Scene::new("")
+            .start_env("FULLSEND_HOOK_SPAWNED", OUR_GUARD)
+            .start_env("SUBCELL_AGENT_LIMITS", handed)
+            .input("subagent_type", json!(asked))
+    };
+    assert!(
+        nested("general-purpose")
+            .run()
+            .denied()
+            .contains("Available agents: judge")
+    );
+    passed(&nested("judge"), "max_depth");
+}
+
+#[test]
 fn a_dry_run_shows_the_child_and_starts_nothing() {
     let scene = Scene::new("")
         .start_env("ANTHROPIC_API_KEY", "sk-ant-a-very-secret-key-0123456789")

@@ -6,6 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 /// The recursion guard. fullsend's experiments set it to any value; a cell of ours carries the cell's id in it.
 pub const GUARD: &str = "FULLSEND_HOOK_SPAWNED";
 pub(crate) const DEPTH: &str = "SUBCELL_DEPTH";
+/// The limits on agent types that a cell's sessions must keep to, because the sessions above had them.
+pub(crate) const AGENT_LIMITS: &str = "SUBCELL_AGENT_LIMITS";
 pub(crate) const CLAUDE_BIN: &str = "CLAUDE_BIN";
 pub(crate) const OUTPUT_DIR: &str = "FULLSEND_OUTPUT_DIR";
 pub(crate) const TRACEPARENT: &str = "TRACEPARENT";
@@ -19,7 +21,7 @@ pub(crate) const OUR_PREFIX: &str = "SUBCELL_";
 /// How a variable is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// The recursion guard and the depth: where nothing can be verified, they count.
+    /// The recursion guard, the depth and the limits on agents: where nothing can be verified, they count.
     Guard,
     /// What finds the user's files: never from settings, for it is what finds the settings.
     Locating,
@@ -30,7 +32,7 @@ pub(crate) enum Class {
 /// The class of a variable that is judged; none for every other.
 pub(crate) fn class(name: &OsStr) -> Option<Class> {
     match name.to_str()? {
-        GUARD | DEPTH => Some(Class::Guard),
+        GUARD | DEPTH | AGENT_LIMITS => Some(Class::Guard),
         HOME | CONFIG_DIR | "PATH" => Some(Class::Locating),
         CLAUDE_BIN | OUTPUT_DIR | TRACEPARENT | TRACESTATE => Some(Class::Directing),
         name if name.starts_with("XDG_") => Some(Class::Locating),

@@ -84,6 +84,12 @@ impl Believed {
         })
     }
 
+    /// The limits on agent types that the cell around us was given (`SUBCELL_AGENT_LIMITS`), unread.
+    #[must_use]
+    pub fn agent_limits(&self) -> Option<&OsStr> {
+        self.filled(names::AGENT_LIMITS)
+    }
+
     /// The client binary that `CLAUDE_BIN` names: a path, or a bare name to be found on `PATH`.
     #[must_use]
     pub fn claude_bin(&self) -> Option<&Path> {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::agents::{AgentPlaces, Agents, Found, Lookup, collect};
 use super::call_site::wait_for_call;
 use super::echo::{ECHO_AGENT, EchoAvailability, availability};
-use super::model::{ModelChoice, ModelInputs, ModelSource, choose, is_first_party};
+use super::model::{ModelChoice, ModelInputs, ModelSource, choose, chosen_alias, is_first_party, knows_parent};
 use super::rules::{AgentLimit, AgentRules, Judged, RuleVerdict};
 use crate::base::{AgentType, Deadline};
 use crate::protocol::command_line::inherit::Versions;
@@ -256,7 +256,9 @@ fn model(
 fn transcript_matters(without: &ModelChoice, inputs: &ModelInputs<'_>) -> bool {
     match without.source {
         ModelSource::Unknown => true,
-        ModelSource::Call | ModelSource::SubagentVariable | ModelSource::Definition => false,
+        ModelSource::Call | ModelSource::SubagentVariable | ModelSource::Definition => {
+            chosen_alias(without, inputs).is_some() && (inputs.called_by_subagent || !knows_parent(inputs))
+        }
         ModelSource::ParentFlag
         | ModelSource::ParentAgent
         | ModelSource::Variable

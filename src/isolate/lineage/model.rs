@@ -96,7 +96,7 @@ pub fn choose(inputs: &ModelInputs<'_>) -> ModelChoice {
             source,
         })
     };
-    from(variable.filter(|_| variable_first), ModelSource::SubagentVariable)
+    let choice = from(variable.filter(|_| variable_first), ModelSource::SubagentVariable)
         .or_else(|| from(inputs.call, ModelSource::Call))
         .or_else(|| {
             usable(inputs.definition)
@@ -111,7 +111,49 @@ pub fn choose(inputs: &ModelInputs<'_>) -> ModelChoice {
         .unwrap_or(ModelChoice {
             pass: None,
             source: ModelSource::Unknown,
-        })
+        });
+    exact(choice, inputs)
+}
+
+/// The words that stand for the newest model of a family.
+const ALIASES: [&str; 4] = ["sonnet", "opus", "haiku", "fable"];
+
+/// The alias that a call, a definition or the variable names, where the choice rests on one.
+#[must_use]
+pub fn chosen_alias<'a>(choice: &'a ModelChoice, inputs: &ModelInputs<'a>) -> Option<&'a str> {
+    let named = match choice.source {
+        ModelSource::Call | ModelSource::SubagentVariable => choice.pass.as_deref(),
+        ModelSource::Definition => usable(inputs.definition),
+        ModelSource::ParentFlag
+        | ModelSource::ParentAgent
+        | ModelSource::Variable
+        | ModelSource::Settings
+        | ModelSource::Transcript
+        | ModelSource::Unknown => None,
+    };
+    named.filter(|model| ALIASES.contains(model))
+}
+
+/// In-process an alias of the parent's own family keeps the parent's exact model; a child that is given the alias gets
+/// the newest of the family (2.1.156 to 2.1.332). So the child is given the exact one.
+fn exact(choice: ModelChoice, inputs: &ModelInputs<'_>) -> ModelChoice {
+    let parent = || parents(inputs).and_then(|parent| parent.pass);
+    let exact = chosen_alias(&choice, inputs).and_then(|alias| {
+        parent().filter(|parent| parent.split(['-', '/', '.', ':']).any(|part| part == alias) && parent != alias)
+    });
+    match exact {
+        Some(model) => ModelChoice {
+            pass: Some(model),
+            source: choice.source,
+        },
+        None => choice,
+    }
+}
+
+/// Whether the parent's model is known by what `inputs` holds.
+#[must_use]
+pub fn knows_parent(inputs: &ModelInputs<'_>) -> bool {
+    parents(inputs).is_some()
 }
 
 /// The parent's own model. A client's order is `--model`, its agent's definition, `ANTHROPIC_MODEL`, settings (all four
@@ -171,6 +213,58 @@ pub fn is_first_party(env: impl Fn(&str) -> Option<String>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_alias_of_the_parents_family_is_the_parents_exact_model() {
+        let parent = Some("claude-sonnet-4-5");
+        for (call, definition, flag, passed, source) in [
+            (
+                Some("sonnet"),
+                None,
+                parent,
+                Some("claude-sonnet-4-5"),
+                ModelSource::Call,
+            ),
+            (
+                None,
+                Some("sonnet"),
+                parent,
+                Some("claude-sonnet-4-5"),
+                ModelSource::Definition,
+            ),
+            (
+                None,
+                Some("sonnet"),
+                Some("us.anthropic.claude-sonnet-4-5-v1:0"),
+                Some("us.anthropic.claude-sonnet-4-5-v1:0"),
+                ModelSource::Definition,
+            ),
+            (Some("haiku"), None, parent, Some("haiku"), ModelSource::Call),
+            (None, Some("haiku"), parent, None, ModelSource::Definition),
+            (Some("sonnet"), None, Some("sonnet"), Some("sonnet"), ModelSource::Call),
+            (Some("sonnet"), None, None, Some("sonnet"), ModelSource::Call),
+            (
+                Some("claude-sonnet-4-6"),
+                None,
+                parent,
+                Some("claude-sonnet-4-6"),
+                ModelSource::Call,
+            ),
+        ] {
+            let inputs = ModelInputs {
+                version: Some(V2_1_332),
+                call,
+                definition,
+                flag,
+                ..ModelInputs::default()
+            };
+            let expected = ModelChoice {
+                pass: passed.map(str::to_owned),
+                source,
+            };
+            assert_eq!(choose(&inputs), expected, "{call:?} {definition:?} {flag:?}");
+        }
+    }
     use crate::protocol::version::{V2_1_156, V2_1_226, V2_1_295, V2_1_332};
 
     fn all(version: ClientVersion) -> ModelInputs<'static> {

@@ -44,7 +44,7 @@ pub enum RuleVerdict {
 ///
 /// It binds every call of the session, also those of its subagents, whose own definitions limit nothing (2.1.226, 2.1.295,
 /// 2.1.332; in 2.1.156 subagents have no Agent tool). A cell is a session of its own, so it must be told.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct AgentLimit {
     /// The agent.
     pub agent: String,
@@ -53,6 +53,14 @@ pub struct AgentLimit {
 }
 
 impl AgentLimit {
+    /// The first of `limits` that does not allow the type `asked`.
+    #[must_use]
+    pub fn against<'a>(limits: &'a [Self], asked: &str) -> Option<&'a Self> {
+        limits
+            .iter()
+            .find(|limit| !limit.types.iter().any(|name| name == asked))
+    }
+
     /// The limit in an agent's `tools`, where they name types; the types of several entries add up. `tools` without any
     /// such entry takes the whole tool away, and then there is no call to judge.
     #[must_use]
@@ -127,8 +135,7 @@ impl AgentRules {
             return RuleVerdict::Denied { rule, by };
         }
         // The client compares the spelling of the call (2.1.332): a loose one is refused.
-        let against = |limit: &&AgentLimit| !limit.types.iter().any(|name| name == call.asked);
-        if let Some(limit) = self.limits.iter().find(against) {
+        if let Some(limit) = AgentLimit::against(&self.limits, call.asked) {
             return RuleVerdict::Denied {
                 rule: format!("Agent({})", limit.types.join(", ")),
                 by: RuleSource::Agent(limit.agent.clone()),
