@@ -1,4 +1,4 @@
-//! The ground floor: ids, time, deadlines, trace context, error chains. Nothing here knows what a cell is.
+//! The ground floor: ids, time, deadlines, trace context, error chains, redaction. Nothing here knows what a cell is.
 
 pub mod bounded_file;
 pub mod chain;

@@ -76,7 +76,7 @@ pub(crate) const CELL_MARKS: [&str; 5] = [
 ];
 
 /// The environment of the cell `marks` of a hook with the environment `hook`; `extra` is `[child.env]` of the
-/// configuration, whose names are not [marks of the cell](CELL_MARKS).
+/// configuration, whose names are not marks of the cell.
 ///
 /// The base is the hook's environment, so credentials, provider switches, proxy and CA settings stay. What is judged
 /// gets its believed value or goes, and `LD_*` and its like stand only as the client was started with them.

@@ -170,7 +170,6 @@ fn credentials_of_headers_and_addresses_are_taken_and_the_rest_stays() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn values_of_telling_names_are_taken_in_every_form() {
     check(&[
         ("PASSWORD=x", "PASSWORD=[redacted:assigned-secret]"),
@@ -211,6 +210,12 @@ fn values_of_telling_names_are_taken_in_every_form() {
             r#""auth": "dXNlcjpwYXNzd29yZA==""#,
             r#""auth": "[redacted:assigned-secret]""#,
         ),
+    ]);
+}
+
+#[test]
+fn values_of_telling_names_are_taken_in_files_addresses_and_flags() {
+    check(&[
         (
             "//registry.npmjs.org/:_authToken=abc",
             "//registry.npmjs.org/:_authToken=[redacted:assigned-secret]",

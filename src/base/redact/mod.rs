@@ -17,3 +17,5 @@ pub use stream::RedactStream;
 
 #[cfg(test)]
 mod kinds_tests;
+#[cfg(test)]
+mod stream_tests;

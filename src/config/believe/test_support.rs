@@ -11,6 +11,7 @@ pub(crate) fn client(start: &[(&str, &str)]) -> Client {
         start_ticks: 1,
         exe: None,
         cmdline: Vec::new(),
+        cwd: None,
         start_cwd: None,
         start_env: StartEnv::Known(start.iter().copied().collect()),
         confirmed: None,

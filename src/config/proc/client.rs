@@ -23,6 +23,8 @@ pub struct Client {
     pub exe: Option<PathBuf>,
     /// Its arguments as it was started, the program's name first; empty where they cannot be read.
     pub cmdline: Vec<OsString>,
+    /// The folder that it is in now; none where that cannot be read.
+    pub cwd: Option<PathBuf>,
     /// The folder that it was started in, where that is certain: `PWD` of its start environment names the folder that
     /// it is in now.
     pub start_cwd: Option<PathBuf>,
@@ -80,12 +82,14 @@ impl Client {
     pub fn find(source: &dyn ProcSource, claimed: Option<&OsStr>) -> Result<Self, ClientError> {
         let (pid, stat) = nearest_non_shell(source)?;
         let start_env = read_start_env(source, pid, stat);
+        let cwd = source.cwd(pid).ok();
         Ok(Self {
             pid,
             start_ticks: stat.start_ticks,
             exe: source.exe(pid).ok().filter(|path| !is_deleted(path)),
             cmdline: source.cmdline(pid).map(|block| split_block(&block)).unwrap_or_default(),
-            start_cwd: start_cwd(source, pid, &start_env),
+            start_cwd: start_cwd(cwd.as_deref(), &start_env),
+            cwd,
             start_env,
             confirmed: claimed.map(|text| text.as_bytes() == pid.to_string().as_bytes()),
         })
@@ -137,12 +141,11 @@ fn read_start_env(source: &dyn ProcSource, pid: Pid, before: ProcessStat) -> Sta
     StartEnv::Known(env)
 }
 
-fn start_cwd(source: &dyn ProcSource, pid: Pid, start_env: &StartEnv) -> Option<PathBuf> {
+fn start_cwd(now: Option<&Path>, start_env: &StartEnv) -> Option<PathBuf> {
     let StartEnv::Known(env) = start_env else { return None };
-    let named = Path::new(env.get("PWD")?);
-    let now = source.cwd(pid).ok()?;
+    let (named, now) = (Path::new(env.get("PWD")?), now?);
     let same = named.is_absolute() && (named == now || named.canonicalize().is_ok_and(|real| real == now));
-    same.then_some(now)
+    same.then(|| now.to_owned())
 }
 
 fn split_block(block: &[u8]) -> Vec<OsString> {

@@ -124,6 +124,7 @@ fn what_the_client_was_started_with_is_read() {
         start_ticks: 1100,
         exe: Some("/opt/claude".into()),
         cmdline: vec!["/opt/claude".into(), "-p".into(), "".into()],
+        cwd: Some("/repo".into()),
         start_cwd: Some("/repo".into()),
         start_env: StartEnv::Known([("PWD", "/repo"), ("HOME", "/home/ann")].into_iter().collect()),
         confirmed: None,
