@@ -2,6 +2,10 @@
 //!
 //! `cargo test --features client-tests --test client`, with the clients that `scripts/get-client.sh` installs, or those
 //! in the folder that `SUBCELL_TEST_CLIENTS` names. A client that is missing fails the tests; nothing is skipped.
+//!
+//! A flow is a function of the version, listed in its module's `on_both_versions!`. It builds a `Scene` (rules of the
+//! model, settings, files, environment, flags of the parent), runs it, and looks at the `Run`: result, hook payloads,
+//! model requests, tool results that the parent was given, records, transcripts, and what was left running.
 
 #![expect(
     clippy::unwrap_used,
@@ -20,6 +24,7 @@
 )]
 
 mod clients;
+mod isolated;
 mod namespace;
 mod plain;
 mod run;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::clients;
 use crate::namespace::Namespace;
 use crate::run::{Exit, Run};
-use crate::settings::{logging_hooks, merge};
+use crate::settings::{logging_hooks, merge, shipped_hooks};
 
 /// What the parent is asked; rules for it say `"prompt_contains": PARENT`.
 pub(crate) const PARENT: &str = "PARENT-TASK";
@@ -81,6 +81,14 @@ impl Scene {
     pub(crate) fn settings(mut self, settings: Value) -> Self {
         merge(&mut self.settings, settings);
         self
+    }
+
+    /// Puts our hook into the user's settings and our agent beside them, as they are shipped.
+    pub(crate) fn isolated(self) -> Self {
+        self.settings(shipped_hooks()).file(
+            "config/agents/echo-through.md",
+            include_str!("../../agents/echo-through.md"),
+        )
     }
 
     /// Lays `settings` over the project's `.claude/settings.json`.

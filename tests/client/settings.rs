@@ -28,6 +28,18 @@ pub(crate) fn logging_hooks(folder: &Path) -> Value {
     json!({"hooks": EVENTS.iter().map(|event| ((*event).to_owned(), entry.clone())).collect::<serde_json::Map<_, _>>()})
 }
 
+/// The hooks that are shipped, with the freshly built binary.
+pub(crate) fn shipped_hooks() -> Value {
+    let shipped = include_str!("../../config/claude-hooks.json");
+    let named = "\"command\": \"subcell\"";
+    assert!(
+        shipped.contains(named),
+        "config/claude-hooks.json names the program in another way"
+    );
+    let built = format!("\"command\": {}", Value::from(env!("CARGO_BIN_EXE_subcell")));
+    serde_json::from_str(&shipped.replace(named, &built)).unwrap()
+}
+
 /// `more` laid over `base`: objects by key, arrays one after the other, else what `more` says.
 pub(crate) fn merge(base: &mut Value, more: Value) {
     match (base, more) {
