@@ -14,4 +14,8 @@ pub mod base;
 pub mod cli;
 pub mod config;
 pub mod exit;
+pub mod isolate;
+pub mod ledger;
+pub mod process;
 pub mod protocol;
+pub mod replay;

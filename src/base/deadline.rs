@@ -11,7 +11,7 @@ impl Deadline {
     #[must_use]
     pub fn after(wait: Duration) -> Self {
         let now = Instant::now();
-        Self(now.checked_add(wait).unwrap_or(now + Duration::from_secs(86_400)))
+        Self(now.checked_add(wait).unwrap_or(now + Duration::from_hours(24)))
     }
 
     /// The time that is left; zero once it has passed.

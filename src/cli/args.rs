@@ -2,6 +2,10 @@
 
 use clap::{Parser, Subcommand};
 
+use super::intercept::InterceptArgs;
+use super::keeper::KeeperArgs;
+use super::model::ModelArgs;
+
 /// Gives each subagent of Claude Code a supervised process of its own.
 #[derive(Debug, Parser)]
 #[command(name = "subcell", version, disable_help_subcommand = true)]
@@ -13,6 +17,9 @@ pub(crate) struct Args {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Print the exit codes of every subcommand.
-    ExitCodes,
+    Intercept(InterceptArgs),
+    Model(ModelArgs),
+    /// Keep one client to its end (started by a hook).
+    #[command(hide = true)]
+    Keeper(KeeperArgs),
 }

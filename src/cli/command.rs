@@ -1,11 +1,10 @@
 //! From the arguments to an exit code.
 
-use std::io::Write;
-
 use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::args::{Args, Command};
+use super::{intercept, model};
 use crate::exit::Exit;
 
 /// Runs the program on the process's own arguments, stdin and stdout.
@@ -29,13 +28,9 @@ fn usage(error: &clap::Error) -> Exit {
 }
 
 fn run(args: &Args) -> Exit {
-    match args.command {
-        Command::ExitCodes => {
-            let table = "0 done\n1 negative\n2 refused (guard liveness only)\n64 usage\n65 bad input\n66 no input\n70 internal\n74 io\n78 config\n";
-            match std::io::stdout().write_all(table.as_bytes()) {
-                Ok(()) => Exit::Done,
-                Err(_) => Exit::Io,
-            }
-        }
+    match &args.command {
+        Command::Model(model) => model::run(model),
+        Command::Intercept(args) => intercept::run(args),
+        Command::Keeper(args) => super::keeper::keep(args),
     }
 }

@@ -2,5 +2,9 @@
 
 mod args;
 mod command;
+mod intercept;
+mod keeper;
+mod model;
+mod runtime;
 
 pub use command::main;

@@ -140,8 +140,8 @@ impl Default for Intercept {
     fn default() -> Self {
         Self {
             claude: None,
-            timeout: Sourced::default_of(Duration::from_secs(300)),
-            slot_wait: Sourced::default_of(Duration::from_secs(60)),
+            timeout: Sourced::default_of(Duration::from_mins(5)),
+            slot_wait: Sourced::default_of(Duration::from_mins(1)),
             max_parallel: None,
             max_depth: Sourced::default_of(1),
             on_failure: Sourced::default_of(OnFailure::Report),

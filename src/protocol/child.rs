@@ -125,6 +125,13 @@ impl ChildResult {
             .fold(Tokens::default(), |sum, model| sum.plus(model.tokens))
     }
 
+    /// Whether the result says that no turn was made and no model was asked. A client that takes a prompt for a command
+    /// of its own reports that as a success (`/compact` as a prompt, 2.1.156 to 2.1.332).
+    #[must_use]
+    pub fn never_reached_a_model(&self) -> bool {
+        self.num_turns == Some(0) && self.models.is_empty()
+    }
+
     /// The model that did most of the work: the dearest one, by cost and then by output tokens.
     #[must_use]
     pub fn main_model(&self) -> Option<&str> {

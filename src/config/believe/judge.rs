@@ -118,7 +118,10 @@ impl Believed {
         self.problems.extend(self.relative_paths());
         let ignored: BTreeSet<String> = hook
             .iter()
-            .filter(|(name, text)| class(name).is_some() && !self.agrees(name, text))
+            .filter(|(name, text)| {
+                let loader = is_start_only(name) && self.start_only.get(*name) != Some(text);
+                loader || (class(name).is_some() && !self.agrees(name, text))
+            })
             .map(|(name, _)| name.to_string_lossy().into_owned())
             .collect();
         self.ignored = ignored.into_iter().collect();

@@ -1,0 +1,333 @@
+//! From a call to everything that its cell needs, before anything is started: reads, decides, refuses.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::intercept::AgentCall;
+use super::lineage::gather::{AgentMatch, MANAGED_FOLDER};
+use super::lineage::{self, EchoAvailability, Lineage, ModelSource, RuleSource, RuleVerdict};
+use super::plan::{CellPlan, Inputs, plan};
+use super::program::{self, Program};
+use super::run::Firing;
+use super::schema;
+use crate::base::chain::Chain;
+use crate::base::{AgentType, CellId, Deadline, SessionId, SpanId, TraceContext, TraceId, UnixNanos};
+use crate::config::{CellMarks, ChildEnv, StartEnv, child_environment};
+use crate::ledger::record::TraceIds;
+use crate::process::{Limits, started_at};
+use crate::protocol::ClientVersion;
+use crate::protocol::command_line::inherit::Versions;
+
+/// From TERM to KILL: the client needs up to 1.6 s to end its own commands (2.1.332).
+const GRACE: Duration = Duration::from_secs(5);
+/// The most that a child may print.
+const OUTPUT_LIMIT: u64 = 64 * 1024 * 1024;
+/// How long the transcript may be waited for. It holds the call within 0.1 s of the hook's start, not always at once
+/// (40 of 40 calls, 2.1.156 and 2.1.332).
+const TRANSCRIPT_WAIT: Duration = Duration::from_millis(500);
+
+/// A cell that is ready to be started.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    /// Its id.
+    pub cell: CellId,
+    /// The child's session.
+    pub session: SessionId,
+    /// The child.
+    pub plan: CellPlan,
+    /// The ids of its span.
+    pub trace: TraceIds,
+    /// The model that is passed.
+    pub model: Option<String>,
+    /// Where it is from.
+    pub model_source: String,
+    /// The agent that may repeat the result, if the parent has it.
+    pub echo_agent: Option<String>,
+    /// Names of the environment that were kept, set and removed.
+    pub environment: ChildEnv,
+    /// Whether structured output is asked for.
+    pub needs_structure: bool,
+    /// Where slots are; `None` for a cell that takes none.
+    pub slots: Option<PathBuf>,
+    /// The client's version, where it is known.
+    pub client_version: Option<String>,
+    /// For the record.
+    pub notes: Vec<String>,
+    /// For the user.
+    pub warnings: Vec<String>,
+    /// When the plan was made.
+    pub planned: UnixNanos,
+}
+
+/// Prepares the cell of `call`.
+///
+/// # Errors
+/// The reason why the call is refused: a rule of the parent is against it, a limit of the parent could not be kept, or
+/// what the configuration asks for is not there.
+pub(super) fn prepare(firing: &Firing<'_>, call: &AgentCall) -> Result<Prepared, String> {
+    let program = choose_program(firing);
+    let versions = versions(firing, &program);
+    let lineage = gather(firing, call, versions);
+    let agent = permitted(&lineage, call, versions.cell)?;
+    let inherited = lineage.inherited.as_ref().map_err(|error| {
+        format!(
+            "subcell: a cell would lose a limit of its parent, so none is made: {}",
+            Chain(error)
+        )
+    })?;
+    let schema = firing
+        .profile
+        .agents
+        .get(&call.agent_type)
+        .map(|agent| schema::read(&agent.json_schema.value));
+    let schema = schema
+        .transpose()
+        .map_err(|problem| format!("subcell: {problem}. Tell the user."))?;
+    let (cell_id, session) = (CellId::new(), SessionId::random());
+    let (trace, context) = trace(firing);
+    let environment = environment(firing, call.depth, &cell_id, &context);
+    let plan = plan(Inputs {
+        call,
+        agent: &agent,
+        cell: &cell_id,
+        session: &session,
+        program: program.path,
+        project: firing.project.clone(),
+        call_cwd: firing.event.cwd.as_deref(),
+        inherited: inherited.arguments.clone(),
+        model: lineage.model.pass.as_deref(),
+        schema: schema.as_deref(),
+        env: environment.vars.clone(),
+        version: versions.cell,
+        limits: Limits {
+            run: firing.profile.intercept.timeout.value,
+            grace: GRACE,
+            output_bytes: OUTPUT_LIMIT,
+        },
+    });
+    Ok(Prepared {
+        cell: cell_id,
+        session,
+        plan,
+        trace,
+        model: lineage.model.pass.clone(),
+        model_source: lineage.model.source.word().to_owned(),
+        echo_agent: (lineage.echo == EchoAvailability::Available).then(|| lineage::ECHO_AGENT.to_owned()),
+        environment,
+        needs_structure: schema.is_some(),
+        slots: slots(firing, call),
+        client_version: versions.cell.map(|version| version.to_string()),
+        notes: notes(&lineage, &inherited.dropped),
+        warnings: warnings(&lineage),
+        planned: UnixNanos::now(),
+    })
+}
+
+fn choose_program(firing: &Firing<'_>) -> Program {
+    let configured = firing
+        .profile
+        .intercept
+        .claude
+        .as_ref()
+        .map(|path| path.value.as_path());
+    let parent = firing
+        .around
+        .client
+        .as_ref()
+        .ok()
+        .and_then(|client| client.exe.as_deref());
+    program::choose(
+        configured,
+        parent,
+        firing.around.believed.locating("PATH"),
+        program::is_program,
+    )
+}
+
+/// The parent's version from its executable or its transcript; the cell's only where it is the same executable, or tells
+/// by its own path.
+fn versions(firing: &Firing<'_>, program: &Program) -> Versions {
+    let exe = firing
+        .around
+        .client
+        .as_ref()
+        .ok()
+        .and_then(|client| client.exe.as_deref());
+    // A project's settings can set AI_AGENT (2.1.156, 2.1.332): it comes last.
+    let told = || {
+        firing
+            .around
+            .environment
+            .get("AI_AGENT")
+            .and_then(OsStr::to_str)
+            .and_then(ClientVersion::from_ai_agent)
+    };
+    let parent = exe.and_then(ClientVersion::of_executable).or_else(told);
+    let cell = if program.is_parents {
+        parent
+    } else {
+        ClientVersion::of_executable(&program.path)
+    };
+    Versions { parent, cell }
+}
+
+fn gather(firing: &Firing<'_>, call: &AgentCall, versions: Versions) -> Lineage {
+    let believed = &firing.around.believed;
+    let client = firing.around.client.as_ref().ok();
+    let start_env = |name: &str| {
+        let value = match client.map(|client| &client.start_env) {
+            Some(StartEnv::Known(env)) => env.get(name),
+            Some(StartEnv::Unreadable(_)) | None => firing.around.environment.get(name),
+        };
+        value.map(|value| value.to_string_lossy().into_owned())
+    };
+    let config = believed.client_config_dir();
+    let around = lineage::Surroundings {
+        command_line: client.map(|client| client.cmdline.as_slice()).unwrap_or_default(),
+        versions,
+        start: &firing.project,
+        config: config.as_deref(),
+        home: believed.home(),
+        managed: Path::new(MANAGED_FOLDER),
+        env: &start_env,
+        started: client.and_then(|client| started_at(client.start_ticks)),
+        limits: &[],
+        transcript_wait: Deadline::after(TRANSCRIPT_WAIT),
+    };
+    let event = firing.event;
+    lineage::gather(
+        &around,
+        lineage::Call {
+            input: &call.input,
+            tool_use_id: call.tool_use_id.as_str(),
+            caller_id: event.agent_id.as_deref(),
+            caller_type: event.agent_type.as_deref(),
+            transcript: event.transcript_path.as_deref(),
+        },
+    )
+}
+
+/// The exact name of the agent that runs, where the parent may start it.
+fn permitted(lineage: &Lineage, call: &AgentCall, version: Option<ClientVersion>) -> Result<AgentType, String> {
+    let asked = &call.agent_type;
+    match &lineage.rules {
+        RuleVerdict::Allowed => {}
+        RuleVerdict::Denied { rule, by } => {
+            return Err(format!(
+                "agent type '{asked}' is denied by the rule {rule} of {}",
+                named(by)
+            ));
+        }
+        RuleVerdict::Ask { rule, by } => {
+            return Err(format!(
+                "agent type '{asked}' needs a permission that nobody can give before its cell starts: rule {rule} of {}",
+                named(by)
+            ));
+        }
+    }
+    match &lineage.agent {
+        AgentMatch::Found(found) => found
+            .definition
+            .name
+            .parse()
+            .map_err(|error| format!("subcell: {error}")),
+        AgentMatch::Ambiguous => Err(format!("agent type '{asked}' fits several agents: name one exactly")),
+        // Older clients run their default agent for a name that they do not know, on the default model.
+        AgentMatch::NotFound if version.is_some_and(ClientVersion::rejects_unknown_agent) => Ok(asked.clone()),
+        AgentMatch::NotFound => Err(format!("agent type '{asked}' not found")),
+    }
+}
+
+fn named(source: &RuleSource) -> String {
+    match source {
+        RuleSource::Scope(scope) => scope.word().to_owned(),
+        RuleSource::Agent(name) => format!("the agent {name}"),
+    }
+}
+
+/// A span of our own: under the believed trace context, or in a trace of its own.
+fn trace(firing: &Firing<'_>) -> (TraceIds, TraceContext) {
+    let parent = firing.around.believed.trace_context();
+    let trace_id = parent.map_or_else(TraceId::random, |parent| parent.trace_id);
+    let span_id = SpanId::random();
+    let sampled = parent.is_none_or(|parent| parent.sampled);
+    let ids = TraceIds {
+        trace_id,
+        span_id,
+        parent_span_id: parent.map(|parent| parent.span_id),
+        sampled,
+    };
+    (
+        ids,
+        TraceContext {
+            trace_id,
+            span_id,
+            sampled,
+        },
+    )
+}
+
+fn environment(firing: &Firing<'_>, depth: u32, cell: &CellId, context: &TraceContext) -> ChildEnv {
+    let believed = &firing.around.believed;
+    let marks = CellMarks {
+        cell,
+        depth,
+        cwd: &firing.project,
+        trace: context,
+        continues_trace: believed.trace_context().is_some(),
+    };
+    child_environment(
+        &firing.around.environment,
+        believed,
+        &marks,
+        &firing.profile.child_env_values(),
+    )
+}
+
+/// A cell in a cell takes no slot: its parent's cell holds one while it waits.
+fn slots(firing: &Firing<'_>, call: &AgentCall) -> Option<PathBuf> {
+    let state = firing.around.believed.state_dir().filter(|_| call.depth <= 1)?;
+    Some(state.join("slots"))
+}
+
+fn notes(lineage: &Lineage, dropped: &[&'static str]) -> Vec<String> {
+    let echo = match &lineage.echo {
+        EchoAvailability::Available => None,
+        EchoAvailability::NotFound => Some("the agent echo-through is not installed".to_owned()),
+        EchoAvailability::Foreign { path } => Some(format!(
+            "the project's agent {} is not the shipped echo-through",
+            path.display()
+        )),
+        EchoAvailability::TooNew { path } => Some(format!(
+            "the agent {} is newer than the client, which reads agents once",
+            path.display()
+        )),
+        EchoAvailability::Refused(_) => Some("a rule of the parent is against the agent echo-through".to_owned()),
+    };
+    let dropped = dropped
+        .iter()
+        .map(|flag| format!("{flag} is not passed on: the client's version is not known to take it"));
+    let unread = lineage.settings_problems.iter().map(|problem| {
+        format!(
+            "settings of {} are not known: {}",
+            problem.scope.word(),
+            Chain(&problem.error)
+        )
+    });
+    echo.into_iter()
+        .map(|why| format!("the result is repeated by the call's own agent type: {why}"))
+        .chain(dropped)
+        .chain(unread)
+        .collect()
+}
+
+fn warnings(lineage: &Lineage) -> Vec<String> {
+    let unknown = lineage.model.source == ModelSource::Unknown;
+    let model = unknown.then(|| {
+        "subcell: the parent's model could not be found, so the cell runs the account's default; name one with the \
+         call's model or ANTHROPIC_MODEL"
+            .to_owned()
+    });
+    model.into_iter().collect()
+}

@@ -1,0 +1,97 @@
+//! A call's record before its cell has run: pure.
+
+use std::collections::BTreeMap;
+
+use super::intercept::Standing;
+use super::intercept::{AgentCall, Isolation};
+use super::prepare::Prepared;
+use super::run::{Firing, standing};
+use crate::base::digest::sha256_hex;
+use crate::base::{AgentType, CellId, ProcessIdentity, ToolUseId};
+use crate::ledger::record::{Asked, Delivery, ExportState, FORMAT, Phase};
+use crate::ledger::{Record, State};
+
+const DESCRIPTION_LIMIT: usize = 200;
+
+/// The record of a call that no cell is made for.
+#[must_use]
+pub(super) fn bare(firing: &Firing<'_>, tool_use_id: ToolUseId, state: State) -> Record {
+    let input = firing.event.tool.as_ref().map(|tool| &tool.input);
+    let text = |field: &str| {
+        input
+            .and_then(|input| input.get(field))
+            .and_then(serde_json::Value::as_str)
+    };
+    let prompt = text("prompt").unwrap_or_default();
+    let depth = match standing(firing.around) {
+        Standing::InCell { depth } => depth,
+        Standing::Outside | Standing::Foreign => 0,
+    };
+    Record {
+        format: FORMAT,
+        cell: CellId::new(),
+        parent_session: firing.event.session_id.clone(),
+        tool_use_id,
+        caller_agent: firing.event.agent_id.clone(),
+        agent_type: text("subagent_type")
+            .and_then(|agent| agent.parse().ok())
+            .unwrap_or_else(AgentType::default),
+        description: text("description")
+            .unwrap_or_default()
+            .chars()
+            .take(DESCRIPTION_LIMIT)
+            .collect(),
+        depth,
+        child_session: None,
+        asked: Asked {
+            model: text("model").map(str::to_owned),
+            model_source: "none".to_owned(),
+            effort: text("effort").map(str::to_owned),
+            isolation: text("isolation").map(str::to_owned),
+            prompt_bytes: prompt.len() as u64,
+            prompt_sha256: sha256_hex(prompt.as_bytes()),
+        },
+        started_unix_nano: firing.began,
+        state,
+        delivery: Delivery::none(),
+        trace: None,
+        export: ExportState::None,
+        phases: BTreeMap::new(),
+        parent_transcript: firing.event.transcript_path.clone(),
+        client_version: None,
+        client_binary: None,
+        ignored_environment: firing.around.believed.ignored().to_vec(),
+        notes: firing.around.believed.problems().to_vec(),
+        hook_process: ProcessIdentity::current(),
+        keeper_process: None,
+    }
+}
+
+/// The record of a cell that is about to run.
+#[must_use]
+pub(super) fn opening(firing: &Firing<'_>, call: &AgentCall, prepared: &Prepared) -> Record {
+    let mut record = bare(firing, call.tool_use_id.clone(), State::Running);
+    record.cell = prepared.cell.clone();
+    record.depth = call.depth;
+    record.child_session = Some(prepared.session.clone());
+    record.asked = Asked {
+        model: prepared.model.clone(),
+        model_source: prepared.model_source.clone(),
+        effort: call.effort.clone(),
+        isolation: match call.isolation {
+            Isolation::None => None,
+            Isolation::Worktree => Some("worktree".to_owned()),
+        },
+        ..record.asked
+    };
+    record.trace = Some(prepared.trace.clone());
+    record.client_version.clone_from(&prepared.client_version);
+    record.client_binary = Some(prepared.plan.spawn.program.clone());
+    record.notes.extend(prepared.notes.iter().cloned());
+    let planned = Phase {
+        start_unix_nano: firing.began,
+        end_unix_nano: prepared.planned,
+    };
+    record.phases.insert("plan".to_owned(), planned);
+    record
+}

@@ -1,0 +1,277 @@
+//! The use case, readable from top to bottom: a stage a line.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::books::{Books, Entry};
+use super::deliver::{Ended, deliver};
+use super::echo::Mark;
+use super::intercept::{AgentCall, Interception, Policy, Standing, intercept, is_agent_tool};
+use super::join;
+use super::prepare::{Prepared, prepare};
+use super::records;
+use super::work::{Work, work};
+use crate::base::redact::Redactor;
+use crate::base::{ToolUseId, UnixNanos};
+use crate::config::{Guard, OnPass, Profile, Surroundings};
+use crate::ledger::record::{Delivery, Phase};
+use crate::ledger::{End, PassReason, Record, RecordName, State};
+use crate::process::Signals;
+use crate::protocol::{HookEvent, HookReply};
+
+/// Everything that one firing of the hook works with.
+#[derive(Debug)]
+pub struct Firing<'a> {
+    /// The event.
+    pub event: &'a HookEvent,
+    /// Where the hook runs, and what of that is believed.
+    pub around: &'a Surroundings,
+    /// The configuration.
+    pub profile: &'a Profile,
+    /// This process's signals.
+    pub signals: &'a Signals,
+    /// The project's folder.
+    pub project: PathBuf,
+    /// When the hook began.
+    pub began: UnixNanos,
+}
+
+/// Longer than any cell may take after its deadline: a hook that waits for another one's cell waits this much more.
+const JOIN_SLACK: Duration = Duration::from_secs(15);
+
+/// Decides one event, and runs the cell if there is to be one.
+#[must_use]
+pub fn run(firing: &Firing<'_>) -> HookReply {
+    let reply = match intercept(firing.event, standing(firing.around), &policy(firing.profile)) {
+        Interception::Ignore => return HookReply::Silent,
+        Interception::PassThrough { tool_use_id, reason } => pass(firing, tool_use_id, reason),
+        Interception::Refuse { tool_use_id, reason } => refuse(firing, tool_use_id, reason),
+        Interception::Isolate(call) => isolate(firing, &call),
+    };
+    with_warnings(firing, reply)
+}
+
+/// Where the hook stands, as far as that is believed.
+#[must_use]
+pub(super) fn standing(around: &Surroundings) -> Standing {
+    match around.believed.guard() {
+        Guard::Foreign { .. } => Standing::Foreign,
+        Guard::Ours { .. } => Standing::InCell {
+            depth: around.believed.depth(),
+        },
+        Guard::None if around.believed.depth() > 0 => Standing::InCell {
+            depth: around.believed.depth(),
+        },
+        Guard::None => Standing::Outside,
+    }
+}
+
+/// The part of the configuration that decides whether a cell is made.
+#[must_use]
+pub(super) fn policy(profile: &Profile) -> Policy {
+    let sandbox = profile.intercept.require_sandbox.as_ref().map(|folder| &folder.value);
+    Policy {
+        max_depth: profile.intercept.max_depth.value,
+        missing_sandbox: sandbox.filter(|folder| !folder.is_dir()).cloned(),
+    }
+}
+
+fn pass(firing: &Firing<'_>, tool_use_id: Option<ToolUseId>, reason: PassReason) -> HookReply {
+    let text = reason.text();
+    if firing.profile.intercept.on_pass.value == OnPass::Deny {
+        let why = format!("subcell: no cell can be made for this call, and on_pass is \"deny\": {text}");
+        return refuse(firing, tool_use_id, why);
+    }
+    let troubles = write_bare(firing, tool_use_id, State::PassedThrough { reason });
+    let reply = HookReply::Note {
+        message: format!("subcell: the built-in subagent runs, in the parent's process: {text}"),
+    };
+    troubles.map_or(reply.clone(), |trouble| reply.telling(&trouble))
+}
+
+fn refuse(firing: &Firing<'_>, tool_use_id: Option<ToolUseId>, reason: String) -> HookReply {
+    let troubles = write_bare(firing, tool_use_id, State::Refused { reason: reason.clone() });
+    let reply = HookReply::Deny { reason, message: None };
+    troubles.map_or(reply.clone(), |trouble| reply.telling(&trouble))
+}
+
+/// Records a call that no cell is made for, where it has an id to record it under.
+fn write_bare(firing: &Firing<'_>, tool_use_id: Option<ToolUseId>, state: State) -> Option<String> {
+    let mut books = open_books(firing);
+    books.claim(&records::bare(firing, tool_use_id?, state));
+    books.troubles()
+}
+
+fn open_books(firing: &Firing<'_>) -> Books {
+    let believed = &firing.around.believed;
+    Books::open(believed.output_dir(), believed.state_dir().as_deref())
+}
+
+fn isolate(firing: &Firing<'_>, call: &AgentCall) -> HookReply {
+    let prepared = match prepare(firing, call) {
+        Ok(prepared) => prepared,
+        Err(reason) => return refuse(firing, Some(call.tool_use_id.clone()), reason),
+    };
+    let mut books = open_books(firing);
+    let opening = records::opening(firing, call, &prepared);
+    let reply = match books.claim(&opening) {
+        Entry::Ours(name) => cell(firing, call, &prepared, (&mut books, name)),
+        Entry::Theirs(name, found) => second(firing, call, &prepared, (&mut books, name, *found)),
+    };
+    books
+        .troubles()
+        .map_or(reply.clone(), |trouble| reply.telling(&trouble))
+}
+
+/// Runs the cell of a call that is ours.
+fn cell(
+    firing: &Firing<'_>,
+    call: &AgentCall,
+    prepared: &Prepared,
+    (books, name): (&mut Books, Option<RecordName>),
+) -> HookReply {
+    let Work {
+        mut end,
+        text,
+        mut phases,
+    } = work(firing, prepared, books, name.as_ref());
+    end.result = text.as_deref().and_then(|text| books.store_result(name.as_ref(), text));
+    let deliver_began = UnixNanos::now();
+    let (reply, delivery) = answer(
+        firing,
+        call,
+        prepared,
+        &Shown {
+            books,
+            name: name.as_ref(),
+            end: &end,
+            text: text.as_deref(),
+            earlier: None,
+        },
+    );
+    phases.push((
+        "deliver",
+        Phase {
+            start_unix_nano: deliver_began,
+            end_unix_nano: UnixNanos::now(),
+        },
+    ));
+    books.change(name.as_ref(), |record| {
+        record.state = State::Ended(Box::new(end));
+        record.delivery = delivery;
+        record
+            .phases
+            .extend(phases.into_iter().map(|(phase, times)| (phase.to_owned(), times)));
+    });
+    books.sum_costs();
+    prepared
+        .warnings
+        .iter()
+        .fold(reply, |reply, warning| reply.telling(warning))
+}
+
+/// Answers for a cell that another hook of the same call runs.
+fn second(
+    firing: &Firing<'_>,
+    call: &AgentCall,
+    prepared: &Prepared,
+    (books, name, found): (&mut Books, RecordName, Record),
+) -> HookReply {
+    let intercept = &firing.profile.intercept;
+    let at_most = intercept.slot_wait.value + intercept.timeout.value + JOIN_SLACK;
+    let record = join::wait(books, (&name, found), firing.signals, at_most);
+    let end = match &record.state {
+        State::Ended(end) => end,
+        State::PassedThrough { reason } => {
+            return HookReply::Note {
+                message: format!("subcell: another hook of this call let it pass: {}", reason.text()),
+            };
+        }
+        State::Refused { reason } => {
+            return HookReply::Deny {
+                reason: reason.clone(),
+                message: None,
+            };
+        }
+        State::Running => return HookReply::Silent,
+    };
+    let text = end
+        .result
+        .as_ref()
+        .and_then(|_| std::fs::read(books.result_path(Some(&name))?).ok());
+    let shown = Shown {
+        books,
+        name: Some(&name),
+        end,
+        text: text.as_deref(),
+        earlier: Some(&record.delivery),
+    };
+    answer(firing, call, prepared, &shown).0
+}
+
+/// What an answer shows.
+struct Shown<'a> {
+    books: &'a Books,
+    name: Option<&'a RecordName>,
+    end: &'a End,
+    text: Option<&'a [u8]>,
+    earlier: Option<&'a Delivery>,
+}
+
+fn answer(firing: &Firing<'_>, call: &AgentCall, prepared: &Prepared, shown: &Shown<'_>) -> (HookReply, Delivery) {
+    let record: Option<PathBuf> = shown.books.record_path(shown.name);
+    let result: Option<PathBuf> = shown
+        .end
+        .result
+        .as_ref()
+        .and_then(|_| shown.books.result_path(shown.name));
+    deliver(&Ended {
+        call,
+        end: shown.end,
+        answer: shown.text.filter(|_| shown.end.ending.is_success()),
+        record: record.as_deref(),
+        result: result.as_deref(),
+        echo_agent: prepared.echo_agent.as_deref(),
+        on_failure: firing.profile.intercept.on_failure.value,
+        mark: shown
+            .earlier
+            .and_then(|delivery| delivery.mark.as_deref())
+            .map(Mark::recorded),
+    })
+}
+
+/// Adds what the user should know of the configuration and of what could not be read.
+fn with_warnings(firing: &Firing<'_>, reply: HookReply) -> HookReply {
+    let warnings = firing.profile.warnings.iter().map(ToString::to_string);
+    let unverified = firing.around.believed.unverified().map(str::to_owned);
+    warnings
+        .chain(unverified)
+        .fold(reply, |reply, warning| reply.telling(&format!("subcell: {warning}")))
+}
+
+/// The project's folder: what the client names, else the folder of the call. The client sets `CLAUDE_PROJECT_DIR` for its
+/// hooks over what a repository's settings say (2.1.156, 2.1.332).
+#[must_use]
+pub fn project_folder(around: &Surroundings, event: &HookEvent) -> PathBuf {
+    let named = around.environment.get("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+    let start = around.believed.start_cwd().map(Path::to_owned);
+    named
+        .filter(|folder| folder.is_absolute())
+        .or(start)
+        .or_else(|| event.cwd.clone())
+        .unwrap_or_else(|| "/".into())
+}
+
+/// Whether `event` is none of this hook's business, so that nothing else need be looked at.
+#[must_use]
+pub fn ignores(event: &HookEvent) -> bool {
+    event.name != "PreToolUse" || !event.tool.as_ref().is_some_and(|tool| is_agent_tool(&tool.name))
+}
+
+/// The redactor with the user's own patterns. The configuration has checked them; should one still not do, the built-in
+/// kinds are masked all the same.
+#[must_use]
+pub(super) fn redactor(profile: &Profile) -> Redactor {
+    let patterns = profile.redact_patterns.iter().map(|pattern| pattern.value.as_str());
+    Redactor::with_patterns(patterns).unwrap_or_else(|_| Redactor::builtin())
+}

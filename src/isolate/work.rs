@@ -1,0 +1,156 @@
+//! The cell at work: a slot, the child under supervision, and what it came to.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::books::Books;
+use super::outcome::{Evidence, Outcome, judge};
+use super::prepare::Prepared;
+use super::run::{Firing, redactor};
+use super::worktree;
+use crate::base::chain::Chain;
+use crate::base::{ProcessIdentity, UnixNanos};
+use crate::ledger::record::Phase;
+use crate::ledger::{End, Ending, RecordName};
+use crate::process::{Finished, OWN_EXECUTABLE, Site, Slot, SlotError, Slots, supervise};
+use crate::protocol::{ChildOutputError, ChildResult, transcript};
+
+/// A cell that has ended.
+#[derive(Debug)]
+pub(super) struct Work {
+    /// What the record says.
+    pub end: End,
+    /// The text to store.
+    pub text: Option<Vec<u8>>,
+    /// The phases that it went through.
+    pub phases: Vec<(&'static str, Phase)>,
+}
+
+impl Work {
+    fn not_begun(ending: Ending, phases: Vec<(&'static str, Phase)>) -> Self {
+        Self {
+            end: End::bare(ending, UnixNanos::now()),
+            text: None,
+            phases,
+        }
+    }
+}
+
+/// Runs the prepared cell to its end.
+#[must_use]
+pub(super) fn work(firing: &Firing<'_>, prepared: &Prepared, books: &mut Books, name: Option<&RecordName>) -> Work {
+    let mut phases = Vec::new();
+    let slot_began = UnixNanos::now();
+    let slot = take_slot(firing, prepared);
+    phases.push(("slot", since(slot_began)));
+    let _slot = match slot {
+        Ok(slot) => slot,
+        Err(ending) => return Work::not_begun(ending, phases),
+    };
+    let scratch = books.folder().map_or_else(|| PathBuf::from("/tmp"), Path::to_owned);
+    let start_began = UnixNanos::now();
+    let mut run_began = start_began;
+    let notice = name.map(|name| OsStr::new(name.as_str()));
+    let site = Site {
+        keeper: Path::new(OWN_EXECUTABLE),
+        scratch: &scratch,
+        signals: firing.signals,
+        notice,
+    };
+    let finished = supervise(
+        site,
+        &prepared.plan.spawn,
+        &prepared.plan.prompt,
+        |keeper: &ProcessIdentity| {
+            run_began = UnixNanos::now();
+            books.change(name, |record| record.keeper_process = Some(keeper.clone()));
+        },
+    );
+    phases.push((
+        "start",
+        Phase {
+            start_unix_nano: start_began,
+            end_unix_nano: run_began,
+        },
+    ));
+    phases.push(("run", since(run_began)));
+    match finished {
+        Ok(finished) => concluded(firing, prepared, finished, phases),
+        Err(error) => Work::not_begun(
+            Ending::CouldNotStart {
+                detail: Chain(&error).to_string(),
+            },
+            phases,
+        ),
+    }
+}
+
+fn since(began: UnixNanos) -> Phase {
+    Phase {
+        start_unix_nano: began,
+        end_unix_nano: UnixNanos::now(),
+    }
+}
+
+/// Takes a slot; a cell in a cell needs none, as its parent's is taken already and would wait for it.
+fn take_slot(firing: &Firing<'_>, prepared: &Prepared) -> Result<Option<Slot>, Ending> {
+    let Some(folder) = &prepared.slots else { return Ok(None) };
+    let intercept = &firing.profile.intercept;
+    let usual = u32::try_from(Slots::usual()).unwrap_or(u32::MAX);
+    let most = usize::try_from(intercept.parallel_cap(usual)).unwrap_or(usize::MAX);
+    match Slots::new(folder.clone(), most).acquire(intercept.slot_wait.value, firing.signals) {
+        Ok(slot) => Ok(Some(slot)),
+        Err(SlotError::NotInTime { waited, .. }) => Err(Ending::NoSlot {
+            waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX),
+        }),
+        Err(SlotError::Interrupted { signal }) => Err(Ending::Interrupted {
+            signal: signal.number(),
+        }),
+        Err(error @ (SlotError::Refused { .. } | SlotError::Io { .. })) => Err(Ending::CouldNotStart {
+            detail: Chain(&error).to_string(),
+        }),
+    }
+}
+
+fn concluded(
+    firing: &Firing<'_>,
+    prepared: &Prepared,
+    finished: Finished,
+    phases: Vec<(&'static str, Phase)>,
+) -> Work {
+    let Finished {
+        report,
+        stdout,
+        stdout_bytes,
+    } = finished;
+    let limits = prepared.plan.spawn.limits;
+    let evidence = Evidence {
+        process: &report.ending,
+        output: read_output(stdout, stdout_bytes, limits.output_bytes),
+        stderr_tail: &report.stderr_tail,
+        needs_structure: prepared.needs_structure,
+        run_limit: limits.run,
+        output_limit: limits.output_bytes,
+    };
+    let redact = |text: &str| redactor(firing.profile).text(text).text;
+    let Outcome { mut end, text } = judge(evidence, report.ended, &redact);
+    end.leaked_count = report.leaked.count as u64;
+    end.leaked_names = report.leaked.names;
+    let config_dir = firing.around.believed.client_config_dir();
+    end.child_transcript = config_dir.and_then(|dir| transcript::locate(&dir, &prepared.session));
+    end.worktree =
+        prepared.plan.worktree.as_deref().and_then(|name| {
+            worktree::settle(&prepared.plan.spawn.cwd, name, &prepared.plan.spawn.env, firing.signals)
+        });
+    Work { end, text, phases }
+}
+
+fn read_output(stdout: File, bytes: u64, limit: u64) -> Result<ChildResult, ChildOutputError> {
+    // More than the limit is a failure of its own; reading it would take the memory that the limit keeps.
+    if bytes > limit {
+        Err(ChildOutputError::NoResult)
+    } else {
+        ChildResult::read(stdout)
+    }
+}

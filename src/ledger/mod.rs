@@ -1,0 +1,14 @@
+//! The record of every cell: one file a cell, written whole and renamed into place, so that hooks that run at the same
+//! time meet nowhere else.
+
+pub mod cost_file;
+pub mod ending;
+mod files;
+pub mod record;
+pub mod store;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use ending::{ChildFault, Ending};
+pub use record::{End, PassReason, Record, State};
+pub use store::{Claim, LedgerError, RecordName, Store};

@@ -1,0 +1,9 @@
+//! The client's settings files: which are loaded, and what of them concerns a cell.
+
+pub mod file;
+pub mod load;
+pub mod rule;
+
+pub use file::{Permissions, Settings, SettingsError};
+pub use load::{LoadedSettings, Places, Scope, SettingsProblem, Sources, load};
+pub use rule::{Rule, split_list};

@@ -1,0 +1,45 @@
+//! Flows with the real client against the scripted model, in a network namespace that has loopback alone.
+//!
+//! `cargo test --features client-tests --test client`, with the clients that `scripts/get-client.sh` installs, or those
+//! in the folder that `SUBCELL_TEST_CLIENTS` names. A client that is missing fails the tests; nothing is skipped.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test ends where something is not as it should be"
+)]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "`json!` makes values, and a builder that takes them reads better"
+)]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test starts the real client, and its place is told by the environment"
+)]
+
+mod clients;
+mod namespace;
+mod plain;
+mod run;
+mod scene;
+mod settings;
+
+/// The newest client that the flows run on.
+pub(crate) const NEWEST: &str = "2.1.332";
+/// The oldest client that the flows run on.
+pub(crate) const OLDEST: &str = "2.1.156";
+
+/// Makes a test of each flow for each version: a flow is a function of the version.
+macro_rules! on_both_versions {
+    ($($flow:ident),+ $(,)?) => {
+        mod newest {
+            $(#[test] fn $flow() { super::$flow(crate::NEWEST); })+
+        }
+        mod oldest {
+            $(#[test] fn $flow() { super::$flow(crate::OLDEST); })+
+        }
+    };
+}
+pub(crate) use on_both_versions;

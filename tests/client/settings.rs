@@ -1,0 +1,42 @@
+//! Settings of the client: hooks that log, our own hook, and how two settings become one.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// The events that are logged: all that a run with subagents has.
+const EVENTS: [&str; 9] = [
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "UserPromptSubmit",
+    "SubagentStart",
+    "SubagentStop",
+    "Stop",
+    "SessionStart",
+    "SessionEnd",
+];
+
+/// Keeps payload and environment of each hook call in a file of its own, named by the time of the call.
+const LOG: &str = r#"f="$1/$(date +%s%N)-$$" && cat >"$f.new" && env -0 >"$f.env" && mv "$f.new" "$f.json""#;
+
+/// Hooks that write every event's payload into `folder`.
+pub(crate) fn logging_hooks(folder: &Path) -> Value {
+    let entry = json!([{"hooks": [
+        {"type": "command", "command": "/bin/sh", "args": ["-c", LOG, "log", folder], "timeout": 30},
+    ]}]);
+    json!({"hooks": EVENTS.iter().map(|event| ((*event).to_owned(), entry.clone())).collect::<serde_json::Map<_, _>>()})
+}
+
+/// `more` laid over `base`: objects by key, arrays one after the other, else what `more` says.
+pub(crate) fn merge(base: &mut Value, more: Value) {
+    match (base, more) {
+        (Value::Object(base), Value::Object(more)) => {
+            for (key, value) in more {
+                merge(base.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (Value::Array(base), Value::Array(more)) => base.extend(more),
+        (base, more) => *base = more,
+    }
+}

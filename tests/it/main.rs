@@ -1,0 +1,22 @@
+//! Tests of the built programs: what only shows between processes.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test ends at its first wrong value"
+)]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests start processes and are no part of the layers"
+)]
+
+mod hook;
+mod inspect;
+mod intercept;
+mod intercept_endings;
+mod layers;
+mod model;
+mod supervised;
+mod supervision;
+mod supervision_matrix;
