@@ -114,8 +114,19 @@ impl Git<'_> {
         let Some(branch) = &found.branch else { return false };
         let head = format!("refs/heads/{branch}");
         let exclude = format!("--exclude={head}");
-        // Run from the project: there HEAD is the project's, not the worktree's.
-        let commits = ["rev-list", "--max-count=1", &head, "--not", &exclude, "--all", "--"];
+        // Run from the project, where HEAD is the project's; and without the heads of other worktrees, of which this
+        // one's is one: they would hold its commits.
+        let single = "--single-worktree";
+        let commits = [
+            "rev-list",
+            "--max-count=1",
+            single,
+            &head,
+            "--not",
+            &exclude,
+            "--all",
+            "--",
+        ];
         let status = ["status", "--porcelain", "--untracked-files=all"];
         let empty = |output: Option<Vec<u8>>| output.is_some_and(|output| output.is_empty());
         empty(self.run(&found.folder, &status)) && empty(self.run(project, &commits))

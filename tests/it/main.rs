@@ -14,6 +14,7 @@
 mod hook;
 mod inspect;
 mod intercept;
+mod intercept_child;
 mod intercept_endings;
 mod layers;
 mod model;
