@@ -10,7 +10,7 @@ mod process_identity;
 pub mod redact;
 pub mod trace_context;
 
-pub use bounded_file::{BoundedReadError, open_regular, read_bounded};
+pub use bounded_file::{BoundedReadError, Links, open_regular, read_bounded};
 pub use clock::UnixNanos;
 pub use deadline::Deadline;
 pub use ids::{AgentType, CellId, IdError, SessionId, ToolUseId};

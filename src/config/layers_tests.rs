@@ -273,7 +273,7 @@ fn a_projects_file_that_is_no_plain_file_is_ignored_and_named() {
     let profile = places.loaded();
     assert_eq!(profile.intercept, Intercept::default());
     let expected = format!(
-        "{}: a symbolic link that is not followed: it is ignored",
+        "{}: it is a symbolic link that is not followed: it is ignored",
         places.project_file().display()
     );
     assert_eq!(shown(&profile.warnings), [expected]);

@@ -1,7 +1,7 @@
 //! Owner-only files and folders: created, checked, replaced whole, read with a bound.
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,23 +66,6 @@ pub(super) fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<(
         let _ = std::fs::remove_file(&fresh);
     }
     written
-}
-
-/// Reads a regular file of at most `limit` bytes; a link, a FIFO or a larger file is an error.
-pub(super) fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let meta = std::fs::symlink_metadata(path)?;
-    if !meta.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("it is larger than {limit} bytes"),
-        ));
-    }
-    Ok(bytes)
 }
 
 /// Takes the lock file of a folder, waiting no longer than `wait`.

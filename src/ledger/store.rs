@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::files;
 use super::record::{FORMAT, Record, ResultFile};
 use crate::base::digest::sha256_hex;
-use crate::base::{SessionId, ToolUseId};
+use crate::base::{BoundedReadError, Links, SessionId, ToolUseId, read_bounded};
 
 /// A record is some kilobytes; anything above this is not one of ours.
 const RECORD_LIMIT: u64 = 4 * 1024 * 1024;
@@ -31,6 +31,15 @@ pub enum LedgerError {
         /// Why not.
         #[source]
         source: io::Error,
+    },
+    /// A record could not be read.
+    #[error("read the record {path}", path = path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: BoundedReadError,
     },
     /// A file is no record of a format that this version reads.
     #[error("{path} is no record that this version reads", path = path.display())]
@@ -289,7 +298,10 @@ fn read_record(path: &Path) -> Result<Record, LedgerError> {
     struct Head {
         format: u32,
     }
-    let bytes = files::read_bounded(path, RECORD_LIMIT).map_err(io_error("read the record", path))?;
+    let bytes = read_bounded(path, RECORD_LIMIT, Links::Refuse).map_err(|source| LedgerError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
     let not_a_record = |source| LedgerError::NotARecord {
         path: path.to_owned(),
         source,

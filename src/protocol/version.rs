@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::base::read_bounded;
+use crate::base::{Links, read_bounded};
 
 /// A version of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -201,7 +201,9 @@ impl ClientVersion {
             path.ancestors()
                 .skip(1)
                 .take(2)
-                .filter_map(|folder| read_bounded(&folder.join("package.json"), PACKAGE_JSON_LIMIT).ok())
+                .filter_map(|folder| {
+                    read_bounded(&folder.join("package.json"), PACKAGE_JSON_LIMIT, Links::Follow).ok()
+                })
                 .find_map(|bytes| Self::from_package_json(&bytes))
         })
     }

@@ -37,6 +37,41 @@ fn another_tool_and_a_foreign_guard_are_silent() {
 }
 
 #[test]
+fn an_old_style_task_call_gives_the_same_answer_and_record() {
+    let (new, old) = (Scene::new(""), Scene::new("").payload("tool_name", json!("Task")));
+    let (new_run, old_run) = (new.run(), old.run());
+    assert_eq!(new_run.echoed(), old_run.echoed());
+    let shape = |scene: &Scene| {
+        let record = scene.record();
+        let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        (
+            names(&record),
+            names(&record["state"]),
+            record["agent_type"].clone(),
+            record["asked"]["model"].clone(),
+        )
+    };
+    assert_eq!(shape(&new), shape(&old));
+}
+
+#[test]
+fn a_call_that_left_the_flag_out_is_made_a_foreground_one() {
+    for given in [Value::Null, json!(true), json!("false")] {
+        let run = Scene::new("").input("run_in_background", given).run();
+        assert_eq!(run.updated()["run_in_background"], false);
+    }
+}
+
+#[test]
+fn the_caller_inside_the_parents_process_is_named() {
+    let scene = Scene::new("")
+        .payload("agent_id", json!("a3e672b49ea3496a9"))
+        .payload("agent_type", json!("Explore"));
+    scene.run().updated();
+    assert_eq!(scene.record()["caller_agent"], "a3e672b49ea3496a9");
+}
+
+#[test]
 fn our_guard_passes_at_the_deepest_level_and_not_above_it() {
     let nested = || {
         Scene::new("")

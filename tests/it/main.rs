@@ -11,6 +11,7 @@
     reason = "tests start processes and are no part of the layers"
 )]
 
+mod documents;
 mod hook;
 mod inspect;
 mod intercept;

@@ -4,7 +4,7 @@ use std::io::{Seek as _, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::base::{Deadline, open_regular};
+use crate::base::{Deadline, Links, open_regular};
 use crate::protocol::transcript::{Body, Line, LinesFromEnd};
 use crate::protocol::version::ClientVersion;
 
@@ -55,7 +55,7 @@ fn length(path: &Path) -> Option<u64> {
 #[must_use]
 pub fn find_call(transcript: &Path, tool_use_id: &str) -> CallSite {
     let mut site = CallSite::default();
-    let Ok(mut file) = open_regular(transcript) else {
+    let Ok(mut file) = open_regular(transcript, Links::Follow) else {
         return site;
     };
     let length = file.seek(SeekFrom::End(0)).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::file::{Settings, SettingsError};
-use crate::base::{BoundedReadError, read_bounded};
+use crate::base::{BoundedReadError, Links, read_bounded};
 use crate::protocol::command_line::inherit::is_json;
 
 /// A settings file larger than this is not read: 4 MiB.
@@ -224,7 +224,7 @@ fn managed_parts(managed: &Path) -> Vec<PathBuf> {
 }
 
 fn read_file(path: &Path) -> Result<Settings, ProblemKind> {
-    Ok(Settings::parse(&read_bounded(path, SETTINGS_LIMIT)?)?)
+    Ok(Settings::parse(&read_bounded(path, SETTINGS_LIMIT, Links::Follow)?)?)
 }
 
 #[cfg(test)]

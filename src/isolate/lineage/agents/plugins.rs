@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::folders::{AgentPlaces, file_order};
 use super::scan::{FileOrder, ScanBudget, scan};
 use super::table::{Found, Origin};
-use crate::base::read_bounded;
+use crate::base::{Links, read_bounded};
 use crate::protocol::settings::LoadedSettings;
 
 /// A manifest or list of plugins larger than this is not read: 1 MiB.
@@ -74,7 +74,7 @@ fn installed(config: &Path, settings: &LoadedSettings) -> Vec<PathBuf> {
 }
 
 fn json(path: &Path) -> Option<Value> {
-    serde_json::from_slice(&read_bounded(path, JSON_LIMIT).ok()?).ok()
+    serde_json::from_slice(&read_bounded(path, JSON_LIMIT, Links::Follow).ok()?).ok()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::table::{Found, Origin};
-use crate::base::open_regular;
+use crate::base::{Links, open_regular};
 use crate::protocol::agent_file::AgentDefinition;
 
 /// A file larger than this defines no agent here: 256 KiB.
@@ -103,7 +103,7 @@ pub fn read_definition(path: &Path, origin: Origin, budget: &mut ScanBudget) -> 
 /// The bytes of a file and the time of its last change.
 pub(super) fn read_file(path: &Path, budget: &mut ScanBudget) -> Option<(Vec<u8>, Option<SystemTime>)> {
     let limit = FILE_LIMIT.min(budget.bytes);
-    let file = open_regular(path).ok()?;
+    let file = open_regular(path, Links::Follow).ok()?;
     let changed = file.metadata().ok().and_then(|metadata| changed(&metadata));
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes).ok()?;
