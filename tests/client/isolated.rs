@@ -9,6 +9,7 @@ use subcell::base::digest::sha256_hex;
 
 use crate::run::Run;
 use crate::scene::{Scene, call};
+use crate::settings::shipped_hooks_with_timeout;
 use crate::{OLDEST, on_both_versions};
 
 on_both_versions!(
@@ -26,6 +27,10 @@ on_both_versions!(
     two_hundred_kilobytes,
     an_output_folder,
     a_child_that_leaves_a_process,
+    a_hook_timeout_below_ours,
+    a_worktree_of_its_own,
+    a_prompt_that_a_client_would_take_for_more,
+    an_alias_of_the_parents_family,
 );
 
 const VERDICT: &str = "VERDICT 4/5 <b>fine</b> & \"quoted\"";
@@ -420,4 +425,80 @@ fn a_child_that_leaves_a_process(version: &'static str) {
         (&json!(1), &json!(["sleep"])),
         "{run:?}"
     );
+}
+
+/// The client's own timeout ends the hook first: nothing is left running, the record says so, and what the parent gets
+/// is no answer of an un-isolated subagent.
+fn a_hook_timeout_below_ours(version: &'static str) {
+    let hang = json!({"when": {"role": "main", "prompt_contains": "JUDGE"}, "answer": "hang"});
+    let echo = json!({"role": "subagent", "prompt_contains": "\nBEGIN-"});
+    let run = Scene::new(version)
+        .settings(shipped_hooks_with_timeout(3))
+        .echo_agent()
+        .rule(echo, json!([{"echo": {}}]))
+        .raw_rule(hang)
+        .parent_calls(&[call("JUDGE")])
+        .deadline(Duration::from_mins(1))
+        .run();
+    let (_, record) = only_record(&run);
+    assert_eq!(run.left, [] as [String; 0], "{run:?}");
+    if version == OLDEST {
+        // It sends SIGKILL at once, to the hook and to everything below it, whatever its session: nobody is left to end
+        // the record, which reads as lost. It does not know "onFailure" either: the original call runs.
+        assert_eq!(record["state"], json!({"kind": "running"}), "{run:?}");
+    } else {
+        assert_eq!(record["state"]["ending"]["kind"], "interrupted", "{run:?}");
+        assert!(run.payloads("SubagentStart").is_empty(), "{run:?}");
+    }
+}
+
+fn a_worktree_of_its_own(version: &'static str) {
+    let mut input = call("JUDGE");
+    input["isolation"] = "worktree".into();
+    let run = judging(version).git().parent_calls(&[input]).run();
+    run.assert_ended_well();
+    let (id, record) = only_record(&run);
+    let result = format!("{VERDICT} on JUDGE");
+    assert_completed(&run, &record, &result);
+    assert_delivered(&run, &id, &result);
+    let worktree = &record["state"]["worktree"];
+    assert_eq!(worktree["kept"], false, "{run:?}");
+    assert!(!fs::exists(worktree["folder"].as_str().unwrap()).unwrap(), "{run:?}");
+    // The echo has none either.
+    let left: Vec<_> = fs::read_dir(run.path("work/.claude/worktrees"))
+        .into_iter()
+        .flatten()
+        .collect();
+    assert!(left.is_empty(), "{left:?}; {run:?}");
+    assert!(!record["state"]["child_transcript"].is_null(), "{run:?}");
+}
+
+/// As a prompt of `claude -p` these would be a command of the client's own, and a file read with no permission asked.
+fn a_prompt_that_a_client_would_take_for_more(version: &'static str) {
+    for (prompt, must_not_be_read) in [("/compact JUDGE", false), ("JUDGE @hidden/note.txt", true)] {
+        let run = judging(version)
+            .file("hidden/note.txt", "THE-HIDDEN-NOTE")
+            .parent_calls(&[call(&prompt.replace("@hidden", "@../hidden"))])
+            .run();
+        run.assert_ended_well();
+        let (_, record) = only_record(&run);
+        assert_eq!(record["state"]["ending"]["kind"], "completed", "{run:?}");
+        let asked = run.requests_of(record["child_session"].as_str().unwrap());
+        let text = asked[0]["request"]["messages"].to_string();
+        assert!(text.contains(&prompt.replace("@hidden", "@../hidden")), "{run:?}");
+        assert!(!must_not_be_read || !text.contains("THE-HIDDEN-NOTE"), "{run:?}");
+    }
+}
+
+/// In the parent's process "sonnet" would keep the parent's own sonnet.
+fn an_alias_of_the_parents_family(version: &'static str) {
+    let mut input = call("JUDGE");
+    input["model"] = "sonnet".into();
+    let run = judging(version).parent_calls(&[input]).run();
+    run.assert_ended_well();
+    let (_, record) = only_record(&run);
+    assert_eq!(record["asked"]["model_source"], "call", "{run:?}");
+    let own = run.requests_of(run.parent())[0]["request"]["model"].clone();
+    let cell = run.requests_of(record["child_session"].as_str().unwrap())[0]["request"]["model"].clone();
+    assert_eq!(cell, own, "{run:?}");
 }

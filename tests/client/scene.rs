@@ -85,7 +85,12 @@ impl Scene {
 
     /// Puts our hook into the user's settings and our agent beside them, as they are shipped.
     pub(crate) fn isolated(self) -> Self {
-        self.settings(shipped_hooks()).file(
+        self.settings(shipped_hooks()).echo_agent()
+    }
+
+    /// Our agent beside the user's settings, as it is shipped.
+    pub(crate) fn echo_agent(self) -> Self {
+        self.file(
             "config/agents/echo-through.md",
             include_str!("../../agents/echo-through.md"),
         )

@@ -52,3 +52,10 @@ pub(crate) fn merge(base: &mut Value, more: Value) {
         (base, more) => *base = more,
     }
 }
+
+/// The hooks that are shipped, with another timeout, in seconds.
+pub(crate) fn shipped_hooks_with_timeout(seconds: u64) -> Value {
+    let mut hooks = shipped_hooks();
+    hooks["hooks"]["PreToolUse"][0]["hooks"][0]["timeout"] = seconds.into();
+    hooks
+}
