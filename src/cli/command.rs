@@ -21,10 +21,12 @@ fn usage(error: &clap::Error) -> Exit {
     // Nowhere is left to report a broken stderr.
     let _ = error.print();
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        Exit::Done
-    } else {
-        Exit::Usage
+        return Exit::Done;
     }
+    if std::env::args_os().nth(1).is_some_and(|name| name == "intercept") {
+        intercept::deny_for_wrong_entry(error);
+    }
+    Exit::Usage
 }
 
 fn run(args: &Args) -> Exit {

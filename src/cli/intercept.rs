@@ -98,6 +98,17 @@ pub(crate) fn run(args: &InterceptArgs) -> Exit {
     }
 }
 
+/// Refuses the call of a hook entry whose command line is wrong: else every call would run un-isolated, and the mistake
+/// would show nowhere. A denial on stdout counts beside an exit code other than 0 and 2 (2.1.156, 2.1.332).
+pub(crate) fn deny_for_wrong_entry(error: &clap::Error) {
+    let first = error.to_string().lines().next().unwrap_or_default().to_owned();
+    let reply = refusal(&format!(
+        "the hook's entry in the settings is wrong, so no cell is made and nothing runs un-isolated: {first}. Tell the user."
+    ));
+    // Nobody is left to be told of a broken stdout.
+    let _ = std::io::stdout().write_all(print_reply(&reply).as_bytes());
+}
+
 fn print_reply(reply: &HookReply) -> String {
     reply.to_json().map(|json| format!("{json}\n")).unwrap_or_default()
 }

@@ -126,10 +126,26 @@ fn input_that_is_no_event_never_breaks_the_client() {
 }
 
 #[test]
-fn a_wrong_command_line_does_not_block() {
-    // clap's own code would be 2, which a client takes for "block".
-    let run = Scene::new("").flags(&["--no-such-flag"]).run();
-    assert_eq!((run.code, run.reply), (Some(64), None));
+fn a_wrong_hook_entry_refuses_the_call_and_says_so() {
+    // clap's own code would be 2, which has a meaning of its own for a client.
+    for flags in [
+        &["--no-such-flag"][..],
+        &["--timeout", "soon"],
+        &["--delivery", "pigeon"],
+    ] {
+        let run = Scene::new("").flags(flags).run();
+        assert_eq!(run.code, Some(64), "{run:?}");
+        let decision = &run.reply.as_ref().unwrap()["hookSpecificOutput"];
+        assert_eq!(decision["permissionDecision"], "deny");
+        assert!(
+            decision["permissionDecisionReason"]
+                .as_str()
+                .unwrap()
+                .contains(flags[0]),
+            "{run:?}"
+        );
+        assert!(run.stderr.contains("error:"), "{run:?}");
+    }
 }
 
 #[test]
