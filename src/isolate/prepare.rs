@@ -127,6 +127,16 @@ pub(super) fn prepare(firing: &Firing<'_>, call: &AgentCall) -> Result<Prepared,
     })
 }
 
+/// The executable of the parent's process.
+fn parents_executable<'a>(firing: &Firing<'a>) -> Option<&'a Path> {
+    firing
+        .around
+        .client
+        .as_ref()
+        .ok()
+        .and_then(|client| client.exe.as_deref())
+}
+
 fn choose_program(firing: &Firing<'_>) -> Program {
     let configured = firing
         .profile
@@ -134,39 +144,14 @@ fn choose_program(firing: &Firing<'_>) -> Program {
         .claude
         .as_ref()
         .map(|path| path.value.as_path());
-    let parent = firing
-        .around
-        .client
-        .as_ref()
-        .ok()
-        .and_then(|client| client.exe.as_deref());
-    program::choose(
-        configured,
-        parent,
-        firing.around.believed.locating("PATH"),
-        program::is_program,
-    )
+    let search = firing.around.believed.locating("PATH");
+    program::choose(configured, parents_executable(firing), search, program::is_program)
 }
 
-/// The parent's version from its executable or its transcript; the cell's only where it is the same executable, or tells
-/// by its own path.
+/// The parent's version, and the cell's: known only where it is the same executable, or tells by its own path.
 fn versions(firing: &Firing<'_>, program: &Program) -> Versions {
-    let exe = firing
-        .around
-        .client
-        .as_ref()
-        .ok()
-        .and_then(|client| client.exe.as_deref());
-    // A project's settings can set AI_AGENT (2.1.156, 2.1.332): it comes last.
-    let told = || {
-        firing
-            .around
-            .environment
-            .get("AI_AGENT")
-            .and_then(OsStr::to_str)
-            .and_then(ClientVersion::from_ai_agent)
-    };
-    let parent = exe.and_then(ClientVersion::of_executable).or_else(told);
+    let ai_agent = firing.around.environment.get("AI_AGENT").and_then(OsStr::to_str);
+    let parent = ClientVersion::detect(parents_executable(firing), ai_agent);
     let cell = if program.is_parents {
         parent
     } else {
