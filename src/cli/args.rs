@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use super::guard::GuardCommand;
 use super::intercept::InterceptArgs;
 use super::keeper::KeeperArgs;
 use super::model::ModelArgs;
@@ -18,6 +19,9 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Intercept(InterceptArgs),
+    /// Hooks that stand alone, with or without isolation.
+    #[command(subcommand)]
+    Guard(GuardCommand),
     Model(ModelArgs),
     /// Keep one client to its end (started by a hook).
     #[command(hide = true)]

@@ -2,6 +2,9 @@
 
 mod args;
 mod command;
+mod guard;
+mod guard_background;
+mod guard_liveness;
 mod intercept;
 mod keeper;
 mod model;

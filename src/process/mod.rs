@@ -25,7 +25,7 @@ mod terminate;
 pub use crate::base::ProcessIdentity;
 pub use bounded::{BoundedError, Helper, HelperOutput, run_bounded};
 pub use ending::{Ending, KeeperLoss, StartFailure, Stream};
-pub use identity::started_at;
+pub use identity::{Presence, presence, started_at};
 pub use orders::Orders;
 pub use report::{Leftover, Report};
 pub use signals::{Signals, StopSignal};
