@@ -20,3 +20,4 @@ pub mod ledger;
 pub mod process;
 pub mod protocol;
 pub mod replay;
+pub mod setup;

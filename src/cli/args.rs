@@ -3,9 +3,11 @@
 use clap::{Parser, Subcommand};
 
 use super::guard::GuardCommand;
+use super::init::{InitArgs, UninstallArgs, UpdateArgs};
 use super::intercept::InterceptArgs;
 use super::keeper::KeeperArgs;
 use super::model::ModelArgs;
+use super::run_record::RunRecordArgs;
 
 /// Gives each subagent of Claude Code a supervised process of its own.
 #[derive(Debug, Parser)]
@@ -23,6 +25,10 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Guard(GuardCommand),
     Model(ModelArgs),
+    RunRecord(RunRecordArgs),
+    Init(InitArgs),
+    Update(UpdateArgs),
+    Uninstall(UninstallArgs),
     /// Keep one client to its end (started by a hook).
     #[command(hide = true)]
     Keeper(KeeperArgs),

@@ -4,7 +4,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::args::{Args, Command};
-use super::{guard, guard_liveness, intercept, model};
+use super::{guard, guard_liveness, init, intercept, model, run_record};
 use crate::exit::Exit;
 
 /// Runs the program on the process's own arguments, stdin and stdout.
@@ -34,6 +34,10 @@ fn run(args: &Args) -> Exit {
     match &args.command {
         Command::Guard(guard) => guard::run(guard),
         Command::Model(model) => model::run(model),
+        Command::RunRecord(args) => run_record::run(args),
+        Command::Init(args) => init::init(args),
+        Command::Update(args) => init::update(args),
+        Command::Uninstall(args) => init::uninstall(args),
         Command::Intercept(args) => intercept::run(args),
         Command::Keeper(args) => super::keeper::keep(args),
     }

@@ -54,6 +54,10 @@ pub(crate) fn run(args: &BackgroundArgs) -> Exit {
 
 /// The user's configuration; the guards take nothing from a project's.
 pub(super) fn user_profile() -> Result<Profile, String> {
-    let around = Surroundings::look(&LiveProc);
+    profile_of(&Surroundings::look(&LiveProc))
+}
+
+/// The same, where it is known already who called.
+pub(super) fn profile_of(around: &Surroundings) -> Result<Profile, String> {
     Profile::load(&around.believed, None, &Flags::default()).map_err(|error| Chain(&error).to_string())
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Parser;
 
 use super::guard::{deliver, read_payload};
-use super::guard_background::user_profile;
+use super::guard_background::profile_of;
 use crate::config::{LiveProc, Surroundings};
 use crate::exit::Exit;
 use crate::guard::liveness::{self, Call, HOOK, Settings};
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &LivenessArgs) -> Exit {
             observe: args.observe,
             around: &around,
             cwd: std::env::current_dir().ok().as_deref(),
-            profile: &user_profile,
+            profile: &|| profile_of(&around),
         })
     }));
     deliver(&decided.unwrap_or_else(|_| liveness::defect()))

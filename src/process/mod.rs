@@ -11,6 +11,7 @@ mod children;
 mod ending;
 mod identity;
 pub mod keeper;
+pub mod launch;
 mod memory;
 mod orders;
 mod proc_table;

@@ -29,7 +29,8 @@ pub(super) struct Memory {
 impl Memory {
     pub(super) fn new(state_dir: Option<&Path>, session: &str) -> Self {
         Self {
-            folder: state_dir.map(|dir| dir.join(FOLDER)),
+            // Sessions that cannot be told apart are not counted together.
+            folder: state_dir.filter(|_| !session.is_empty()).map(|dir| dir.join(FOLDER)),
             session: session.to_owned(),
         }
     }
@@ -149,7 +150,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         fs::write(&file, "").unwrap();
-        for memory in [Memory::new(None, "s"), Memory::new(Some(&file), "s")] {
+        let nameless = Memory::new(Some(dir.path()), "");
+        for memory in [Memory::new(None, "s"), Memory::new(Some(&file), "s"), nameless] {
             assert_eq!((memory.refused(None, "x"), memory.refused(None, "x")), (None, None));
             assert!(memory.first_time("m") && memory.first_time("m"));
             memory.released(None);

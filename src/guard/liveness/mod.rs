@@ -21,6 +21,7 @@ mod decide;
 mod echo;
 mod knob_file;
 mod knobs;
+pub mod launch;
 mod log;
 mod memory;
 mod ownership;
