@@ -29,6 +29,8 @@ pub enum Exit {
     Io,
     /// 78: the configuration is wrong; the message names file and line.
     Config,
+    /// `run-record` only: the code of the command that it ran; 128 + n where signal n ended that.
+    Handed(u8),
 }
 
 impl Exit {
@@ -45,6 +47,7 @@ impl Exit {
             Self::Internal => 70,
             Self::Io => 74,
             Self::Config => 78,
+            Self::Handed(code) => code,
         }
     }
 }

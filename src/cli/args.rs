@@ -2,9 +2,12 @@
 
 use clap::{Parser, Subcommand};
 
+use super::guard::GuardCommand;
+use super::init::{InitArgs, UninstallArgs, UpdateArgs};
 use super::intercept::InterceptArgs;
 use super::keeper::KeeperArgs;
 use super::model::ModelArgs;
+use super::run_record::RunRecordArgs;
 
 /// Gives each subagent of Claude Code a supervised process of its own.
 #[derive(Debug, Parser)]
@@ -18,7 +21,14 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Intercept(InterceptArgs),
+    /// Hooks that stand alone, with or without isolation.
+    #[command(subcommand)]
+    Guard(GuardCommand),
     Model(ModelArgs),
+    RunRecord(RunRecordArgs),
+    Init(InitArgs),
+    Update(UpdateArgs),
+    Uninstall(UninstallArgs),
     /// Keep one client to its end (started by a hook).
     #[command(hide = true)]
     Keeper(KeeperArgs),

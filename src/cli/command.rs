@@ -4,12 +4,15 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::args::{Args, Command};
-use super::{intercept, model};
+use super::{guard, guard_liveness, init, intercept, model, run_record};
 use crate::exit::Exit;
 
 /// Runs the program on the process's own arguments, stdin and stdout.
 #[must_use]
 pub fn main() -> Exit {
+    if guard_liveness::is_hook_form(std::env::args_os().nth(1).as_deref()) {
+        return guard_liveness::run_hook_form().unwrap_or_else(|error| usage(&error));
+    }
     match Args::try_parse() {
         Ok(args) => run(&args),
         Err(error) => usage(&error),
@@ -31,7 +34,12 @@ fn usage(error: &clap::Error) -> Exit {
 
 fn run(args: &Args) -> Exit {
     match &args.command {
+        Command::Guard(guard) => guard::run(guard),
         Command::Model(model) => model::run(model),
+        Command::RunRecord(args) => run_record::run(args),
+        Command::Init(args) => init::init(args),
+        Command::Update(args) => init::update(args),
+        Command::Uninstall(args) => init::uninstall(args),
         Command::Intercept(args) => intercept::run(args),
         Command::Keeper(args) => super::keeper::keep(args),
     }

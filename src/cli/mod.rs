@@ -2,9 +2,14 @@
 
 mod args;
 mod command;
+mod guard;
+mod guard_background;
+mod guard_liveness;
+mod init;
 mod intercept;
 mod keeper;
 mod model;
+mod run_record;
 mod runtime;
 
 pub use command::main;

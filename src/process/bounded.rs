@@ -39,6 +39,8 @@ pub struct Helper {
 pub struct HelperOutput {
     /// Whether it exited with 0.
     pub success: bool,
+    /// Its exit code.
+    pub code: Option<i32>,
     /// Its stdout, whole.
     pub stdout: Vec<u8>,
     /// Its stderr, whole.
@@ -136,6 +138,7 @@ pub fn run_bounded(helper: &Helper, deadline: Deadline, signals: &Signals) -> Re
     let read = |file| read_all(file).map_err(watch);
     Ok(HelperOutput {
         success: status.success(),
+        code: status.code(),
         stdout: read(stdout)?,
         stderr: read(stderr)?,
     })

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::io::Errno;
 use rustix::param::clock_ticks_per_second;
+use rustix::process::test_kill_process;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::proc_table::{self, Process};
@@ -46,6 +48,38 @@ pub fn started_at(start_ticks: u64) -> Option<SystemTime> {
     (UNIX_EPOCH + Duration::from_nanos(UnixNanos::now().as_nanos())).checked_sub(age)
 }
 
+/// What the kernel says of a pid at this moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// No process has it.
+    Gone,
+    /// Its process has ended and waits to be reaped.
+    Ended,
+    /// A process has it, of this user or another, and runs.
+    Runs,
+    /// The kernel does not say.
+    Unknown,
+}
+
+/// Asks the kernel about `pid`.
+#[must_use]
+pub fn presence(pid: i32) -> Presence {
+    let Some(pid) = proc_table::pid(pid) else {
+        return Presence::Gone;
+    };
+    // Signal 0 answers where /proc does not: mounted with hidepid it shows no process of another user.
+    match test_kill_process(pid) {
+        Ok(()) | Err(Errno::PERM) => {}
+        Err(Errno::SRCH) => return Presence::Gone,
+        Err(_) => return Presence::Unknown,
+    }
+    match Process::read(pid) {
+        Some(process) if !process.runs() => Presence::Ended,
+        None if test_kill_process(pid) == Err(Errno::SRCH) => Presence::Gone,
+        Some(_) | None => Presence::Runs,
+    }
+}
+
 fn boot_id() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()
@@ -80,9 +114,15 @@ mod tests {
     }
 
     #[test]
+    fn a_process_of_another_user_runs() {
+        assert_eq!(presence(1), Presence::Runs);
+    }
+
+    #[test]
     fn pids_that_cannot_be_are_no_process() {
         for pid in [0, -1, i32::MAX] {
             assert_eq!(ProcessIdentity::of(pid), None);
+            assert_eq!(presence(pid), Presence::Gone);
         }
     }
 
@@ -101,6 +141,7 @@ mod tests {
             .unwrap();
         let identity = ProcessIdentity::of(i32::try_from(child.id()).unwrap()).unwrap();
         assert!(identity.is_alive());
+        assert_eq!(presence(identity.pid), Presence::Runs);
         drop(child.stdin.take());
         // Its end of the pipe closes while it exits; the process is a zombie soon after, and not reaped before `wait`.
         std::io::Read::read_to_end(&mut reader, &mut Vec::new()).unwrap();
@@ -111,6 +152,8 @@ mod tests {
         )
         .unwrap();
         assert!(!identity.is_alive());
+        assert_eq!(presence(identity.pid), Presence::Ended);
         child.wait().unwrap();
+        assert_eq!(presence(identity.pid), Presence::Gone);
     }
 }

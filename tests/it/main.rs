@@ -12,6 +12,9 @@
 )]
 
 mod documents;
+mod guard_background;
+mod guard_commands;
+mod guard_liveness;
 mod hook;
 mod inspect;
 mod intercept;

@@ -12,6 +12,7 @@
 //!   taken as not set, and the user's settings are not consulted, since a repository may have moved them: the client's
 //!   own binary, the defaults, the user's state folder and a new trace are what is safe.
 
+mod command;
 mod judge;
 pub(in crate::config) mod names;
 mod read;

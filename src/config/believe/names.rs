@@ -16,7 +16,10 @@ pub(crate) const HOME: &str = "HOME";
 pub(crate) const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 pub(crate) const CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 pub(crate) const STATE_HOME: &str = "XDG_STATE_HOME";
+pub(crate) const DATA_HOME: &str = "XDG_DATA_HOME";
 pub(crate) const OUR_PREFIX: &str = "SUBCELL_";
+/// The knobs of the liveness guard: they name a program, folders and files.
+const KNOB_PREFIXES: [&str; 2] = ["DELEGATION_KIT_", "GATE_SDK_"];
 
 /// How a variable is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +40,7 @@ pub(crate) fn class(name: &OsStr) -> Option<Class> {
         CLAUDE_BIN | OUTPUT_DIR | TRACEPARENT | TRACESTATE => Some(Class::Directing),
         name if name.starts_with("XDG_") => Some(Class::Locating),
         name if name.starts_with(OUR_PREFIX) => Some(Class::Directing),
+        name if KNOB_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) => Some(Class::Directing),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::judge::Believed;
-use super::names::{self, CONFIG_DIR, CONFIG_HOME, HOME, OUR_PREFIX, OUTPUT_DIR, STATE_HOME};
+use super::names::{self, CONFIG_DIR, CONFIG_HOME, DATA_HOME, HOME, OUR_PREFIX, OUTPUT_DIR, STATE_HOME};
 use super::settings::read_user_settings;
 use crate::base::{CellId, TraceContext};
 use crate::config::env::Environment;
@@ -159,6 +159,12 @@ impl Believed {
         self.base_dir(STATE_HOME, ".local/state").map(|dir| dir.join("subcell"))
     }
 
+    /// Where installed guards lie: `subcell` in `$XDG_DATA_HOME` or `~/.local/share`.
+    #[must_use]
+    pub fn data_dir(&self) -> Option<PathBuf> {
+        self.base_dir(DATA_HOME, ".local/share").map(|dir| dir.join("subcell"))
+    }
+
     /// XDG Base Directory Specification 0.8: a relative path is invalid and ignored.
     fn base_dir(&self, name: &str, below_home: &str) -> Option<PathBuf> {
         self.absolute(name)
@@ -205,7 +211,7 @@ impl Believed {
                 "{name} is a relative path and the folder that the client was started in is not known: it is ignored"
             )
         });
-        let absolute = [HOME, CONFIG_HOME, STATE_HOME]
+        let absolute = [HOME, CONFIG_HOME, DATA_HOME, STATE_HOME]
             .into_iter()
             .filter(relative)
             .map(|name| format!("{name} is a relative path: it is ignored"));

@@ -140,3 +140,32 @@ fn looking_around_in_a_real_process() {
     assert!(surroundings.believed.start_env_readable());
     assert!(surroundings.believed.locating("PATH").is_some());
 }
+
+#[test]
+fn the_liveness_guards_knobs_count_only_where_the_client_or_the_user_set_them() {
+    let hook = [
+        ("DELEGATION_KIT_LIVENESS_CMD", "/repo/evil"),
+        ("GATE_SDK_TMP_DIR", "/repo/tmp"),
+    ]
+    .into_iter()
+    .collect();
+    let started = client(&[("DELEGATION_KIT_STOP_LOG", "/var/log/stop")]);
+    let believed = Believed::judge(&hook, Ok(&started), no_settings);
+    assert_eq!(
+        believed.value("DELEGATION_KIT_STOP_LOG"),
+        Some("/var/log/stop".as_ref())
+    );
+    assert_eq!(believed.value("GATE_SDK_TMP_DIR"), None);
+    assert_eq!(believed.ignored(), ["DELEGATION_KIT_LIVENESS_CMD", "GATE_SDK_TMP_DIR"]);
+}
+
+#[test]
+fn installed_guards_lie_in_the_users_data_folder() {
+    let home = believed(&[("HOME", "/home/ann")]);
+    assert_eq!(
+        home.data_dir().as_deref(),
+        Some(Path::new("/home/ann/.local/share/subcell"))
+    );
+    let xdg = believed(&[("HOME", "/home/ann"), ("XDG_DATA_HOME", "/data")]);
+    assert_eq!(xdg.data_dir().as_deref(), Some(Path::new("/data/subcell")));
+}

@@ -1,0 +1,121 @@
+//! `subcell init`, `update` and `uninstall`: one guard, for one user.
+
+use std::io::{self, ErrorKind, Write};
+
+use clap::ValueEnum;
+
+use crate::base::chain::Chain;
+use crate::config::{LiveProc, Surroundings};
+use crate::exit::Exit;
+use crate::setup::{self, Install, Places, SetupError};
+
+/// A guard that can be installed alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Guard {
+    /// Holds a subagent's turn while something that it started still runs
+    #[value(name = setup::GUARD)]
+    SubagentStopLiveness,
+}
+
+/// Installs one guard for this user, alone, and prints the settings entry for it
+///
+/// Needs no repository and writes into none; the client's settings are yours to change.
+/// Example: `subcell init --user subagent-stop-liveness`
+#[derive(Debug, clap::Args)]
+pub(crate) struct InitArgs {
+    /// The guard to install
+    #[arg(long, value_name = "GUARD", required = true)]
+    user: Guard,
+    /// Print the plan and the settings entry, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Replace a knob file that was edited
+    #[arg(long)]
+    force: bool,
+}
+
+/// Places this version of the binary for an installed guard, and prints the settings entry again
+#[derive(Debug, clap::Args)]
+pub(crate) struct UpdateArgs {
+    /// The guard to update [default: the one that is installed]
+    #[arg(long, value_name = "GUARD", required = true, num_args = 0..=1, default_missing_value = setup::GUARD)]
+    user: Guard,
+    /// Print the plan and the settings entry, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Replace a knob file that was edited
+    #[arg(long)]
+    force: bool,
+}
+
+/// Removes an installed guard; its logs and launch records stay
+#[derive(Debug, clap::Args)]
+pub(crate) struct UninstallArgs {
+    /// The guard to remove
+    #[arg(long, value_name = "GUARD", required = true)]
+    user: Guard,
+    /// Print what would be removed, and remove nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Remove a knob file that was edited too
+    #[arg(long)]
+    force: bool,
+}
+
+/// Installs.
+pub(crate) fn init(args: &InitArgs) -> Exit {
+    let Guard::SubagentStopLiveness = args.user;
+    let how = Install {
+        dry_run: args.dry_run,
+        force: args.force,
+        update: false,
+    };
+    finish("init", |places| {
+        setup::install(places, how).map(|told| told + &setup::block(places))
+    })
+}
+
+/// Updates.
+pub(crate) fn update(args: &UpdateArgs) -> Exit {
+    let Guard::SubagentStopLiveness = args.user;
+    let how = Install {
+        dry_run: args.dry_run,
+        force: args.force,
+        update: true,
+    };
+    finish("update", |places| {
+        setup::install(places, how).map(|told| told + &setup::block(places))
+    })
+}
+
+/// Removes.
+pub(crate) fn uninstall(args: &UninstallArgs) -> Exit {
+    let Guard::SubagentStopLiveness = args.user;
+    finish("uninstall", |places| setup::remove(places, args.dry_run, args.force))
+}
+
+fn finish(command: &str, act: impl FnOnce(&Places) -> Result<String, SetupError>) -> Exit {
+    let tell = |what: &str| {
+        // Nowhere is left to report a broken stderr.
+        let _ = writeln!(io::stderr(), "subcell {command}: {what}");
+    };
+    let around = Surroundings::look_as_command(&LiveProc);
+    let Some(places) = Places::of(&around.believed) else {
+        tell("there is no folder of yours to install into: set HOME to an absolute path");
+        return Exit::Config;
+    };
+    match act(&places) {
+        Ok(told) => match io::stdout().write_all(told.as_bytes()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Exit::Io,
+            Ok(()) | Err(_) => Exit::Done,
+        },
+        Err(error) => {
+            tell(&Chain(&error).to_string());
+            match error {
+                SetupError::NotInstalled(_) => Exit::NoInput,
+                SetupError::Path(_) => Exit::Config,
+                SetupError::Io { .. } => Exit::Io,
+            }
+        }
+    }
+}

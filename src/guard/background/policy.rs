@@ -1,0 +1,124 @@
+//! Which policy applies: the flags, else `[guard.background]` of the user's configuration, else denial.
+
+use super::decide::Policy;
+use crate::config::{Problem, Profile, TableReader};
+
+/// What the command line chose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// `--mode` or `--beside-intercept`; none where neither was given.
+    pub policy: Option<Policy>,
+}
+
+/// A policy and what the user is told about where it is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The policy.
+    pub policy: Policy,
+    /// What is wrong in the configuration, if anything.
+    pub problem: Option<String>,
+}
+
+const MODES: [(&str, Policy); 2] = [("deny", Policy::Deny), ("rewrite", Policy::Rewrite)];
+
+impl Chosen {
+    /// The policy; `profile` is asked where no flag decides. A configuration that cannot be used means denial.
+    #[must_use]
+    pub fn told(self, profile: impl FnOnce() -> Result<Profile, String>) -> Told {
+        if let Some(policy) = self.policy {
+            return Told { policy, problem: None };
+        }
+        let read = profile().and_then(|profile| configured(&profile));
+        match read {
+            Ok(policy) => Told { policy, problem: None },
+            Err(problem) => Told {
+                policy: Policy::Deny,
+                problem: Some(problem),
+            },
+        }
+    }
+}
+
+/// `[guard.background]`. A project may add rules and never take one away, so its table is not read.
+fn configured(profile: &Profile) -> Result<Policy, String> {
+    let mut policy = Policy::Deny;
+    let mut problems: Vec<Problem> = Vec::new();
+    for room in profile.rooms.guard_background.iter().filter(|room| !room.is_project()) {
+        let mut reader = TableReader::new("guard.background", &room.table, &room.origin, &mut problems);
+        if let Some(mode) = reader.word("mode", &MODES) {
+            policy = mode.value;
+        }
+        if reader.boolean("beside_intercept").is_some_and(|beside| beside.value) {
+            policy = Policy::BesideIntercept;
+        }
+        reader.finish();
+    }
+    if problems.is_empty() {
+        return Ok(policy);
+    }
+    let lines: Vec<String> = problems.iter().map(Problem::to_string).collect();
+    Err(lines.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::config::tree::Table;
+    use crate::config::{FileOrigin, Layer, Room};
+
+    fn profile(text: &str, layer: Layer) -> Profile {
+        let room = Room {
+            origin: FileOrigin {
+                path: Arc::from(Path::new("/home/ann/subcell.toml")),
+                layer,
+            },
+            table: Table::parse(text).unwrap(),
+        };
+        let mut profile = Profile::default();
+        profile.rooms.guard_background.push(room);
+        profile
+    }
+
+    fn told(text: &str, layer: Layer) -> (Policy, bool) {
+        let told = Chosen::default().told(|| Ok(profile(text, layer)));
+        (told.policy, told.problem.is_some())
+    }
+
+    #[test]
+    fn the_users_table_decides_and_a_projects_does_not() {
+        assert_eq!(told("mode = \"rewrite\"", Layer::User), (Policy::Rewrite, false));
+        assert_eq!(
+            told("beside_intercept = true", Layer::User),
+            (Policy::BesideIntercept, false)
+        );
+        assert_eq!(told("beside_intercept = false", Layer::User), (Policy::Deny, false));
+        assert_eq!(told("mode = \"rewrite\"", Layer::Project), (Policy::Deny, false));
+        assert_eq!(told("beside_intercept = true", Layer::Project), (Policy::Deny, false));
+    }
+
+    #[test]
+    fn a_configuration_that_cannot_be_used_means_denial_and_is_named() {
+        for text in [
+            "mode = \"allow\"",
+            "mode = 1",
+            "off = true",
+            "beside_intercept = \"yes\"",
+        ] {
+            assert_eq!(told(text, Layer::User), (Policy::Deny, true), "{text}");
+        }
+        let unreadable = Chosen::default().told(|| Err("subcell.toml:3: wrong".to_owned()));
+        assert_eq!(unreadable.policy, Policy::Deny);
+        assert_eq!(unreadable.problem.as_deref(), Some("subcell.toml:3: wrong"));
+    }
+
+    #[test]
+    fn a_flag_needs_no_configuration() {
+        let flag = Chosen {
+            policy: Some(Policy::Rewrite),
+        };
+        assert_eq!(flag.told(|| panic!("asked")).policy, Policy::Rewrite);
+    }
+}

@@ -1,0 +1,143 @@
+//! Runs a command under its record.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use super::key::Key;
+use super::record::{LaunchError, RunRecord};
+use crate::base::ProcessIdentity;
+use crate::process::Signals;
+use crate::process::launch::{Launched, launch, leave_session};
+
+/// A command to be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// The scratch directory.
+    pub scratch: PathBuf,
+    /// The record's key.
+    pub key: Key,
+    /// The program and its arguments; no shell reads them.
+    pub command: Vec<OsString>,
+    /// Where its outputs go; none: to this process's own.
+    pub output: Option<PathBuf>,
+}
+
+/// A command that runs under its record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// Its pid.
+    pub pid: i32,
+    /// The record.
+    pub record: PathBuf,
+    /// The file that says how it ended, once it has; of a detached one only.
+    pub exit_file: PathBuf,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// With this code.
+    Exited(u8),
+    /// By this signal.
+    Signaled(i32),
+}
+
+impl Ended {
+    fn of(status: ExitStatus) -> Self {
+        let code = status.code().and_then(|code| u8::try_from(code).ok());
+        code.map_or_else(|| Self::Signaled(status.signal().unwrap_or_default()), Self::Exited)
+    }
+
+    /// The code that a shell would have for it: 128 + n for signal n.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Exited(code) => code,
+            Self::Signaled(signal) => u8::try_from(signal).unwrap_or(u8::MAX).saturating_add(128),
+        }
+    }
+
+    fn line(self) -> String {
+        match self {
+            Self::Exited(code) => format!("exit={code}\n"),
+            Self::Signaled(signal) => format!("signal={signal}\n"),
+        }
+    }
+}
+
+/// Runs the command to its end.
+///
+/// # Errors
+/// [`LaunchError`]; a command that fails is none.
+pub fn run(order: &Order) -> Result<Ended, LaunchError> {
+    let signals = Signals::install().map_err(LaunchError::Prepare)?;
+    let (record, process, mut launched) = start(order)?;
+    finish(&record, &process, &mut launched, &signals)
+}
+
+/// Runs the command to its end in a session of its own, tells `announce` when it has started, and leaves a file that
+/// says how it ended.
+///
+/// # Errors
+/// [`LaunchError`]; a command that fails is none.
+pub fn keep(order: &Order, announce: impl FnOnce(&Started)) -> Result<Ended, LaunchError> {
+    leave_session().map_err(LaunchError::Prepare)?;
+    let signals = Signals::install().map_err(LaunchError::Prepare)?;
+    let (record, process, mut launched) = start(order)?;
+    let exit_file = order.scratch.join(format!("{}.exit", order.key));
+    // That of an earlier run under the same key.
+    let _ = fs::remove_file(&exit_file);
+    announce(&Started {
+        pid: launched.pid(),
+        record: record.path().to_owned(),
+        exit_file: exit_file.clone(),
+    });
+    let ended = wait(&record, &mut launched, &signals)?;
+    // Whoever sees the record go finds the file there. It is news, and no part of the run.
+    let _ = fs::write(exit_file, ended.line());
+    record.remove(&process);
+    Ok(ended)
+}
+
+fn start(order: &Order) -> Result<(RunRecord, ProcessIdentity, Launched), LaunchError> {
+    let record = RunRecord::claim(&order.scratch, &order.key)?;
+    let output = order.output.as_deref().map(output_file).transpose()?;
+    let failed = |error| LaunchError::Start(order.command.first().cloned().unwrap_or_default(), error);
+    let mut launched = launch(&order.command, output.as_ref()).map_err(failed)?;
+    // A child that nobody has waited for keeps its entry in the table, so its identity can be read for sure.
+    let process = ProcessIdentity::of(launched.pid()).unwrap_or(ProcessIdentity {
+        pid: launched.pid(),
+        start_ticks: 0,
+        boot_id: String::new(),
+    });
+    if let Err(error) = record.write(&process) {
+        launched.kill();
+        return Err(error);
+    }
+    Ok((record, process, launched))
+}
+
+fn output_file(path: &Path) -> Result<File, LaunchError> {
+    File::create(path).map_err(|error| LaunchError::Output(path.to_owned(), error))
+}
+
+fn finish(
+    record: &RunRecord,
+    process: &ProcessIdentity,
+    launched: &mut Launched,
+    signals: &Signals,
+) -> Result<Ended, LaunchError> {
+    let ended = wait(record, launched, signals)?;
+    record.remove(process);
+    Ok(ended)
+}
+
+fn wait(record: &RunRecord, launched: &mut Launched, signals: &Signals) -> Result<Ended, LaunchError> {
+    let status = launched.wait(signals);
+    status
+        .map(Ended::of)
+        .map_err(|error| LaunchError::Wait(record.path().to_owned(), error))
+}
