@@ -14,6 +14,7 @@ pub mod base;
 pub mod cli;
 pub mod config;
 pub mod exit;
+pub mod guard;
 pub mod isolate;
 pub mod ledger;
 pub mod process;

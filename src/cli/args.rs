@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use super::guard::GuardArgs;
 use super::intercept::InterceptArgs;
 use super::keeper::KeeperArgs;
 use super::model::ModelArgs;
@@ -18,6 +19,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Intercept(InterceptArgs),
+    Guard(GuardArgs),
     Model(ModelArgs),
     /// Keep one client to its end (started by a hook).
     #[command(hide = true)]

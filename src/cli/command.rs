@@ -4,7 +4,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::args::{Args, Command};
-use super::{intercept, model};
+use super::{guard, intercept, model};
 use crate::exit::Exit;
 
 /// Runs the program on the process's own arguments, stdin and stdout.
@@ -29,6 +29,7 @@ fn usage(error: &clap::Error) -> Exit {
 
 fn run(args: &Args) -> Exit {
     match &args.command {
+        Command::Guard(args) => guard::run(args),
         Command::Model(model) => model::run(model),
         Command::Intercept(args) => intercept::run(args),
         Command::Keeper(args) => super::keeper::keep(args),

@@ -2,6 +2,8 @@
 
 mod args;
 mod command;
+mod guard;
+mod guard_bash;
 mod intercept;
 mod keeper;
 mod model;

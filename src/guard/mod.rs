@@ -1,0 +1,3 @@
+//! The guards: hooks that refuse what would undo isolation.
+
+pub mod bash;
