@@ -37,6 +37,8 @@ pub(super) enum Does {
 /// that the program must hold (the module it comes from).
 const CALLS: &[(&str, &str, Does)] = &[
     ("system", "", Does::Starts),
+    ("system2", "", Does::Starts),
+    ("script", "do shell", Does::Starts),
     ("popen", "", Does::Starts),
     ("popen2", "", Does::Starts),
     ("popen3", "", Does::Starts),
@@ -159,7 +161,10 @@ const CALLS: &[(&str, &str, Does)] = &[
 
 /// Languages whose calls need no brackets.
 pub(super) fn bare_calls(language: Language) -> bool {
-    matches!(language, Language::Ruby | Language::Perl | Language::Php)
+    matches!(
+        language,
+        Language::Ruby | Language::Perl | Language::Php | Language::AppleScript
+    )
 }
 
 /// What a call of `name` does in a program that holds the given text.

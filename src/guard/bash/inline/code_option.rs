@@ -179,7 +179,7 @@ fn git_codes(run: &Run) -> Vec<String> {
                         .unwrap_or(&[])
                         .iter()
                         .copied()
-                        .filter(|w| !w.starts_with("--"))
+                        .skip_while(|word| word.starts_with("--"))
                         .collect::<Vec<_>>()
                         .join(" "),
                 );

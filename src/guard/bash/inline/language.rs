@@ -17,6 +17,9 @@ pub(crate) enum Language {
     Awk,
     Sed,
     Expect,
+    R,
+    Julia,
+    AppleScript,
 }
 
 impl Language {
@@ -31,6 +34,9 @@ impl Language {
             Self::Awk => "awk",
             Self::Sed => "sed",
             Self::Expect => "expect",
+            Self::R => "R",
+            Self::Julia => "julia",
+            Self::AppleScript => "osascript",
         }
     }
 
@@ -39,7 +45,7 @@ impl Language {
         match self {
             Self::Python | Self::Expect => &["-c"],
             Self::Node => &["-e", "--eval", "-p", "--print", "-pe"],
-            Self::Ruby | Self::Lua => &["-e"],
+            Self::Ruby | Self::Lua | Self::R | Self::Julia | Self::AppleScript => &["-e"],
             Self::Perl => &["-e", "-E"],
             Self::Php => &["-r", "--run", "-B", "-R", "-E"],
             Self::Awk | Self::Sed => &[],
@@ -60,6 +66,9 @@ pub(crate) fn language(verb: &str) -> Option<Language> {
         "awk" | "gawk" | "mawk" | "nawk" => Language::Awk,
         "sed" | "gsed" => Language::Sed,
         "expect" => Language::Expect,
+        "R" | "Rscript" => Language::R,
+        "julia" => Language::Julia,
+        "osascript" => Language::AppleScript,
         _ => return None,
     })
 }
@@ -76,7 +85,10 @@ impl Walk<'_> {
             | Language::Perl
             | Language::Php
             | Language::Lua
-            | Language::Expect => self.interpreted(run, language, input),
+            | Language::Expect
+            | Language::R
+            | Language::Julia
+            | Language::AppleScript => self.interpreted(run, language, input),
         }
         self.output(run, input)
     }

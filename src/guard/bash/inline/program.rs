@@ -1,14 +1,14 @@
 //! Inline programs: their calls, found in the table, as facts.
 
 use super::super::facts::{Action, Call, CallKind, Fact, Query};
-use super::super::marks::{ANY, DECODED, HOME, NETWORK, has_unknown};
+use super::super::marks::{ANY, DECODED, HOME, NETWORK, has_unknown, is_unknown};
 use super::super::syntax::Span;
 use super::super::walk::Walk;
 use super::calls::{Does, bare_calls, does};
 use super::decode::decode;
 use super::language::Language;
 use super::token::{Token, tokens};
-use super::value::{Names, arguments, bracketed, receiver, value};
+use super::value::{Names, arguments, bracketed, loop_names, receiver, value};
 
 /// A program while it is looked through.
 struct Program<'p> {
@@ -40,6 +40,7 @@ impl Walk<'_> {
             language,
             span,
         };
+        loop_names(&program.tokens, &mut program.names);
         for at in 0..program.tokens.len() {
             self.program_token(&mut program, at);
         }
@@ -87,7 +88,7 @@ impl Walk<'_> {
                 let tree = names.into_iter().any(|name| name == "recursive");
                 let unknown = program.path(site);
                 // Deleting one file that is not known by name is what clean-ups do.
-                if tree || !has_unknown(&unknown) {
+                if tree || !unknown.starts_with(is_unknown) {
                     self.touch(
                         if tree { Action::DeleteTree } else { Action::Delete },
                         &unknown,
@@ -177,27 +178,18 @@ impl Walk<'_> {
         if site.name == "Popen" && !kept.iter().any(|word| program.text.contains(word)) {
             self.note_call(program, site, CallKind::Detaches);
         }
-        let Some(first) = site.arguments.first() else { return };
-        let list = first.iter().position(|token| token.is('[')).filter(|at| *at <= 2);
+        let listed = site.arguments.iter().any(|tokens| is_list(tokens));
         let positional = site.arguments.iter().filter(|tokens| !is_named(tokens));
-        let mut fields: Vec<String> = match list {
-            Some(open) => arguments(bracketed(first, open))
-                .iter()
-                .map(|tokens| value(tokens, &program.names))
-                .collect(),
-            None => positional
-                .map(|tokens| program.words(tokens))
-                .collect::<Vec<_>>()
-                .concat(),
-        };
-        if site.name.starts_with("exec") && fields.len() > 2
+        let mut fields: Vec<String> = positional.flat_map(|tokens| program.words(tokens)).collect();
+        let twice = site.name.starts_with("execl")
+            || site.name.starts_with("execv")
             || site.name.starts_with("spawnl")
-            || site.name.starts_with("spawnv")
-        {
+            || site.name.starts_with("spawnv");
+        if twice && fields.len() > 1 {
             // These name the program twice.
             fields.remove(0);
         }
-        let lists = site.name.contains("File") || list.is_some() || fields.len() > 1;
+        let lists = site.name.contains("File") || listed || fields.len() > 1;
         match fields.as_slice() {
             [] => {}
             [code] if !lists => {
@@ -270,6 +262,11 @@ impl Walk<'_> {
     }
 }
 
+/// Whether an argument is a list.
+fn is_list(tokens: &[Token]) -> bool {
+    tokens.iter().take(3).any(|token| token.is('['))
+}
+
 /// Whether an argument is given by name (`missing_ok=True`).
 fn is_named(tokens: &[Token]) -> bool {
     matches!(tokens, [Token::Name(_), Token::Sign('='), ..]) || matches!(tokens.first(), Some(Token::Sign('{')))
@@ -310,8 +307,15 @@ impl Program<'_> {
             .unwrap_or_default()
     }
 
-    /// The words that an argument stands for: `%w(rm -rf /)` and `qw(…)` are several.
+    /// The words that an argument stands for: a list is several.
     fn words(&self, tokens: &[Token]) -> Vec<String> {
+        if is_list(tokens) {
+            let open = tokens.iter().position(|token| token.is('[')).unwrap_or(0);
+            return arguments(bracketed(tokens, open))
+                .iter()
+                .map(|tokens| value(tokens, &self.names))
+                .collect();
+        }
         vec![value(tokens, &self.names)]
     }
 

@@ -81,10 +81,12 @@ impl<'p> Scanner<'p> {
 
     fn comment(&mut self) -> bool {
         let line = match self.language {
-            Language::Python | Language::Ruby | Language::Perl | Language::Awk => self.rest.starts_with('#'),
+            Language::Python | Language::Ruby | Language::Perl | Language::Awk | Language::R | Language::Julia => {
+                self.rest.starts_with('#')
+            }
             Language::Node => self.rest.starts_with("//"),
             Language::Php => self.rest.starts_with("//") || self.rest.starts_with('#'),
-            Language::Lua => self.rest.starts_with("--"),
+            Language::Lua | Language::AppleScript => self.rest.starts_with("--"),
             Language::Sed | Language::Expect => false,
         };
         if line {
@@ -224,9 +226,14 @@ fn fill(text: &str, language: Language, formatted: bool) -> String {
         Language::Ruby => "#{",
         Language::Node => "${",
         Language::Perl | Language::Php => "$",
-        Language::Python | Language::Lua | Language::Awk | Language::Sed | Language::Expect => {
-            return text.to_owned();
-        }
+        Language::Julia => "$(",
+        Language::Python
+        | Language::Lua
+        | Language::Awk
+        | Language::Sed
+        | Language::Expect
+        | Language::R
+        | Language::AppleScript => return text.to_owned(),
     };
     let mut out = String::new();
     let mut rest = text;

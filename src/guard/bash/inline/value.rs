@@ -1,6 +1,6 @@
 //! Values of expressions in inline programs, as far as they are joined from texts.
 
-use super::super::marks::{ANY, DECODED, HOME, NETWORK, push_mark};
+use super::super::marks::{ANY, DECODED, HOME, ITEM, NETWORK, push_mark};
 use super::super::walk::Walk;
 use super::token::Token;
 use std::collections::BTreeMap;
@@ -42,6 +42,8 @@ const FETCHERS: [&str; 14] = [
     "WebClient",
     "URI",
 ];
+/// Names that list what is in a directory.
+const LISTERS: [&str; 6] = ["iterdir", "listdir", "scandir", "readdirSync", "children", "entries"];
 /// Names that decode a text.
 const DECODERS: [&str; 7] = [
     "b64decode",
@@ -53,7 +55,7 @@ const DECODERS: [&str; 7] = [
     "fromhex",
 ];
 /// Names that hand their argument on, as far as values go.
-const TRANSPARENT: [&str; 32] = [
+const TRANSPARENT: &[&str] = &[
     "os",
     "path",
     "Path",
@@ -83,6 +85,12 @@ const TRANSPARENT: [&str; 32] = [
     "toString",
     "require",
     "child_process",
+    "split",
+    "shlex",
+    "__import__",
+    "Dir",
+    "sorted",
+    "list",
     "new",
     "glob",
     "process",
@@ -100,6 +108,7 @@ pub(super) fn value(tokens: &[Token], names: &Names) -> String {
                 environment = false;
                 out.push(if text == "HOME" { HOME } else { ANY });
             }
+            Token::Text(_) if matches!(last_name, "require" | "__import__" | "import_module") => last_name = "",
             Token::Text(text) => match text
                 .strip_prefix('~')
                 .filter(|_| out.is_empty() || out == HOME.to_string())
@@ -141,6 +150,9 @@ fn name_value(name: &str, names: &Names, attribute: bool, out: &mut String) {
         out.push_str("/tmp");
     } else if matches!(name, "getcwd" | "cwd" | "pwd" | "__dirname") {
         out.push('.');
+    } else if LISTERS.contains(&name) {
+        out.push('/');
+        out.push(ITEM);
     } else if FETCHERS.contains(&name) {
         push_mark(out, NETWORK);
     } else if DECODERS.contains(&name) {
@@ -209,6 +221,34 @@ pub(super) fn receiver(tokens: &[Token], dot: usize) -> &[Token] {
         start -= 1;
     }
     tokens.get(start..dot).unwrap_or(&[])
+}
+
+/// The names that loops give to elements: `for x in EXPR`, `EXPR.each { |x| … }`, `EXPR.forEach(x => …)`.
+pub(super) fn loop_names(tokens: &[Token], names: &mut Names) {
+    for (at, token) in tokens.iter().enumerate() {
+        let Some(word) = token.name() else { continue };
+        let next = |ahead: usize| tokens.get(at + ahead);
+        if word == "for" && next(2).and_then(Token::name) == Some("in") {
+            let rest = tokens.get(at + 3..).unwrap_or(&[]);
+            let end = rest
+                .iter()
+                .position(|token| matches!(token, Token::Sign(':' | '\n' | ']')))
+                .unwrap_or(rest.len());
+            if let Some(name) = next(1).and_then(Token::name) {
+                names
+                    .values
+                    .insert(name.to_owned(), value(rest.get(..end).unwrap_or(&[]), names));
+            }
+        } else if matches!(word, "each" | "map" | "forEach" | "select") && at > 0 {
+            let name = (1..=4).filter_map(next).find_map(Token::name);
+            if let Some(name) = name {
+                let whole = value(receiver(tokens, at - 1), names);
+                names
+                    .values
+                    .insert(name.to_owned(), super::super::marks::glob(&whole).into_owned());
+            }
+        }
+    }
 }
 
 impl Walk<'_> {

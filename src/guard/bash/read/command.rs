@@ -130,10 +130,8 @@ impl Reader<'_, '_> {
             let before = self.pos;
             let word = self.word()?;
             if simple.words.is_empty() && simple.assigns.is_empty() && self.opens_function() {
-                let name = self
-                    .source
-                    .get(before..before + word.span.end.saturating_sub(word.span.start));
-                return self.function_after_name(name.unwrap_or("")).map(Some);
+                let name = self.since(before).to_owned();
+                return self.function_after_name(name).map(Some);
             }
             simple.words.push(word);
         }
@@ -144,7 +142,9 @@ impl Reader<'_, '_> {
             return self.unexpected();
         }
         simple.span = self.span(start);
-        trim_span(&mut simple, self.source);
+        if self.pin.is_none() {
+            trim_span(&mut simple, self.source);
+        }
         Ok(Some(Command::Simple(simple)))
     }
 
@@ -154,8 +154,7 @@ impl Reader<'_, '_> {
             .is_some_and(|rest| rest.trim_start_matches([' ', '\t']).starts_with(')'))
     }
 
-    fn function_after_name(&mut self, name: &str) -> Read<Command> {
-        let name = name.to_owned();
+    fn function_after_name(&mut self, name: String) -> Read<Command> {
         self.skip_blanks()?;
         self.pos += 1;
         self.skip_blanks()?;

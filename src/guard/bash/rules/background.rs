@@ -103,7 +103,7 @@ const DETACHING: &[Shape] = &[
     ),
     flagged(&["ssh", "autossh", "slogin"], &[], &["-f"]),
     flagged(&["wget"], &[], &["-b", "--background"]),
-    flagged(&["sem"], &[], &["--bg"]),
+    flagged(&["sem", "parallel"], &[], &["--bg"]),
     shape(&["sem"], &["-j*"]),
     except(&["pueue"], &["add"], &[]),
     shape(&["nssm", "launchctl"], &["start"]),

@@ -43,6 +43,14 @@ pub(super) const RULES: &[Rule] = &[
         ..PLAIN
     },
     Rule {
+        id: "destroy.containers-unnamed",
+        severity: Severity::High,
+        reason: "it deletes every container or image there is",
+        instead: "name the container or image that you made",
+        test: Test::Run(unnamed_containers),
+        ..PLAIN
+    },
+    Rule {
         id: "destroy.machine",
         reason: "it stops the machine or its services, or takes its accounts and network away",
         test: Test::Shapes(MACHINE),
@@ -290,7 +298,34 @@ fn cloud_verb(run: &Run, _: &Ground) -> bool {
         || run.verb == "bq" && words.first() == Some(&"rm")
 }
 
+/// `docker rm -f $(docker ps -aq)`: whatever there is.
+fn unnamed_containers(run: &Run, _: &Ground) -> bool {
+    if !matches!(run.verb.as_str(), "docker" | "podman" | "nerdctl") {
+        return false;
+    }
+    let words = Options::parse(
+        &run.args,
+        Valued {
+            short: "H",
+            long: &["--context", "--host"],
+        },
+        false,
+    )
+    .words;
+    let removes = matches!(
+        words.as_slice(),
+        ["rm" | "rmi" | "kill", ..] | ["container" | "image", "rm" | "kill", ..]
+    );
+    removes
+        && words
+            .iter()
+            .any(|word| word.chars().all(super::super::marks::is_unknown) && !word.is_empty())
+}
+
 fn kills_all(run: &Run, _: &Ground) -> bool {
+    if run.args.iter().any(|arg| matches!(arg.as_str(), "-0" | "-l" | "-L")) {
+        return false;
+    }
     let words: Vec<&String> = run.args.iter().filter(|arg| !arg.starts_with('-')).collect();
     match run.verb.as_str() {
         "kill" => {

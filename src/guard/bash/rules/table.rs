@@ -120,9 +120,8 @@ pub(crate) fn matches(rule: &Rule, fact: &Fact, ground: &Ground) -> bool {
 }
 
 /// Words that make any call harmless: it only tells about itself, or says what it would do.
-const ASKING: [&str; 8] = [
+const ASKING: [&str; 7] = [
     "--help",
-    "--version",
     "--dry-run",
     "--dry-run=client",
     "--dry-run=server",
@@ -139,7 +138,10 @@ fn fits(shape: &Shape, run: &Run) -> bool {
             .args
             .iter()
             .any(|arg| ASKING.contains(&arg.as_str()) || shape.unless.contains(&arg.as_str()))
-        && run.args.last().is_none_or(|last| last != "-h" || run.args.len() > 2)
+        && run
+            .args
+            .last()
+            .is_none_or(|last| last != "--version" && (last != "-h" || run.args.len() > 2))
 }
 
 /// Whether `words` stand among `args` in their order.

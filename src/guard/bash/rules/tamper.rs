@@ -211,7 +211,7 @@ fn stops_ours(run: &Run, _: &Ground) -> bool {
         .any(|arg| matches!(arg.as_str(), "-0" | "-l" | "-L" | "--list"));
     match run.verb.as_str() {
         "kill" => !asks && run.args.iter().any(|arg| arg.contains(PROCESS) && ours(arg)),
-        "pkill" | "killall" | "xkill" | "skill" => !asks && run.args.iter().any(|arg| ours(arg)),
+        "pkill" | "killall" | "xkill" | "skill" => !asks && run.args.iter().any(|arg| ours(arg) || arg == "node"),
         "fuser" => has_flag(&run.args, "-k") && run.args.iter().any(|arg| ours(arg)),
         "systemctl" | "service" => {
             run.args.iter().any(|arg| ours(arg))

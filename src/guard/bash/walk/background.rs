@@ -5,6 +5,9 @@ use super::super::marks::{END, JOB, jobs_in};
 use super::super::syntax::Span;
 use super::state::Walk;
 
+/// How many times traps that set traps are followed.
+const MAX_TRAPS: usize = 8;
+
 /// The pseudo number that stands for every job (`jobs -p`).
 const EVERY: usize = usize::MAX;
 
@@ -55,19 +58,7 @@ impl Walk<'_> {
 
     /// Ends a shell process: follows its traps, and writes its jobs down.
     pub(crate) fn close_frame(&mut self) {
-        let traps = self
-            .frames
-            .last_mut()
-            .map(|frame| std::mem::take(&mut frame.traps))
-            .unwrap_or_default();
-        let conditions = std::mem::take(&mut self.conditions);
-        if let Some(frame) = self.frames.last_mut() {
-            frame.ended = false;
-        }
-        for (code, span) in traps {
-            self.code(&code, "trap", span, &None);
-        }
-        self.conditions = conditions;
+        self.spring_traps();
         let Some(frame) = self.frames.pop() else { return };
         for job in frame.jobs {
             self.note(Fact::Job(Job {
@@ -76,6 +67,23 @@ impl Walk<'_> {
                 span: job.span,
             }));
         }
+    }
+
+    /// Follows the code of the present shell's traps, and of traps that it sets.
+    pub(crate) fn spring_traps(&mut self) {
+        let conditions = std::mem::take(&mut self.conditions);
+        for _ in 0..MAX_TRAPS {
+            let Some(frame) = self.frames.last_mut() else { break };
+            frame.ended = false;
+            let traps = std::mem::take(&mut frame.traps);
+            if traps.is_empty() {
+                break;
+            }
+            for (code, span) in traps {
+                self.code(&code, "trap", span, &None);
+            }
+        }
+        self.conditions = conditions;
     }
 
     /// `wait` with its arguments.

@@ -51,10 +51,12 @@ impl Walk<'_> {
         if options.has(&["-n"]) && !options.has(&["-c"]) || options.has(&["--version", "--help"]) {
             return ANY.to_string();
         }
+        let mut named = None;
         let (code, rest) = if options.has(&["-c"]) {
             let Some((code, rest)) = options.words.split_first() else {
                 return String::new();
             };
+            named = rest.first().map(|name| (*name).to_owned());
             ((*code).to_owned(), rest.get(1..).unwrap_or(&[]))
         } else {
             match options.words.split_first() {
@@ -67,6 +69,9 @@ impl Walk<'_> {
         let inner = if options.has(&["-c"]) { input.clone() } else { None };
         self.subshell(|walk| {
             walk.positional = Some(positional);
+            if let Some(name) = named {
+                walk.vars.set_text("0", &name);
+            }
             walk.strict |= strict;
             walk.code(&code, &run.verb, run.span, &inner)
         })

@@ -6,6 +6,7 @@ use super::super::syntax::{Part, Script, Word};
 use super::brace;
 use super::param::Expanded;
 use super::state::{Walk, append};
+use super::variable::Value;
 
 /// The fields of a word while they grow.
 #[derive(Default)]
@@ -29,8 +30,8 @@ impl Fields {
     }
 
     /// Adds a value that is split at blanks and whose globs count.
-    fn split(&mut self, value: &str) {
-        for (index, piece) in value.split([' ', '\t', '\n']).enumerate() {
+    fn split(&mut self, value: &str, separators: &[char]) {
+        for (index, piece) in value.split(separators).enumerate() {
             if index > 0 {
                 self.end();
             }
@@ -70,7 +71,16 @@ impl Walk<'_> {
         }
     }
 
+    /// The characters that separate fields (`IFS`).
+    fn separators(&self) -> Vec<char> {
+        match self.vars.get("IFS") {
+            Some(Value::Text(texts)) => texts.first().map(|text| text.chars().collect()).unwrap_or_default(),
+            Some(Value::List(_) | Value::Unset) | None => vec![' ', '\t', '\n'],
+        }
+    }
+
     fn unbraced(&mut self, word: &Word, into: &mut Vec<String>) {
+        let separators = self.separators();
         let mut fields = Fields::default();
         for (index, part) in word.parts.iter().enumerate() {
             match part {
@@ -82,7 +92,7 @@ impl Walk<'_> {
                 Part::Quoted(text) => fields.push(text),
                 Part::Param(param) => match (self.param(param), param.quoted) {
                     (Expanded::One(value), true) => fields.push(&value),
-                    (Expanded::One(value), false) => fields.split(&value),
+                    (Expanded::One(value), false) => fields.split(&value, &separators),
                     (Expanded::Many(values), quoted) => {
                         for (index, value) in values.iter().enumerate() {
                             if index > 0 {
@@ -91,7 +101,7 @@ impl Walk<'_> {
                             if quoted {
                                 fields.push(value);
                             } else {
-                                fields.split(value);
+                                fields.split(value, &separators);
                             }
                         }
                     }
@@ -101,7 +111,7 @@ impl Walk<'_> {
                     if *quoted {
                         fields.push(&value);
                     } else {
-                        fields.split(&value);
+                        fields.split(&value, &separators);
                     }
                 }
                 Part::Process { script, reads } => {

@@ -27,7 +27,7 @@ impl Walk<'_> {
             "echo" => echo(args),
             "printf" => self.printf(run),
             "true" | ":" | "false" | "sleep" | "test" | "[" | "mkdir" | "touch" | "rm" | "cp" | "mv" | "chmod" => {
-                self.copied(run);
+                self.copied(run, input);
                 String::new()
             }
             "cat" | "head" | "tail" | "tee" | "sort" | "uniq" | "less" | "more" | "tac" | "nl" | "pv" | "sponge"
@@ -53,6 +53,7 @@ impl Walk<'_> {
             "git" if args.iter().any(|arg| arg == "--show-toplevel") => self.ground.project.clone(),
             "ls" => listed(args),
             "seq" => "1".to_owned(),
+            "which" | "whence" | "type" => found_program(args),
             verb if DECODERS.contains(&verb) => self.decoded(run, input),
             verb if NETWORK_PROGRAMS.contains(&verb) => self.fetched(run, input),
             _ => Self::passed_on(run, input),
@@ -92,14 +93,22 @@ impl Walk<'_> {
     }
 
     /// `cp a b` and `mv a b` carry a known content along.
-    fn copied(&mut self, run: &Run) {
-        if matches!(run.verb.as_str(), "cp" | "mv") && !self.files.is_empty() {
+    fn copied(&mut self, run: &Run, input: &Input) {
+        if matches!(run.verb.as_str(), "cp" | "mv") {
             let words: Vec<&String> = run.args.iter().filter(|arg| !arg.starts_with('-')).collect();
             if let [from, to] = words.as_slice()
-                && let Some(content) = self.known_content(from)
+                && let Some(content) = self.copied_content(from, input)
             {
                 self.store(to, &content, false);
             }
+        }
+    }
+
+    fn copied_content(&self, from: &str, input: &Input) -> Option<std::rc::Rc<str>> {
+        if from == "/dev/stdin" {
+            input.clone()
+        } else {
+            self.known_content(from)
         }
     }
 
@@ -289,6 +298,12 @@ fn parent(path: &str) -> String {
         None if has_unknown(path) => ANY.to_string(),
         None => ".".to_owned(),
     }
+}
+
+/// What `which` prints: the path of a program.
+pub(crate) fn found_program(args: &[String]) -> String {
+    let name = args.iter().find(|arg| !arg.starts_with('-'));
+    name.map_or_else(|| ANY.to_string(), |name| format!("/usr/bin/{name}"))
 }
 
 /// A name that `mktemp` makes: a new one below the directory for temporary files.

@@ -75,6 +75,7 @@ pub(crate) fn walk(source: &str, ground: &Ground) -> Vec<Fact> {
     let reading = read(&source, &mut walk.budget, 0, None);
     walk.frames.push(Frame::default());
     walk.script(&reading.script, &None);
+    walk.spring_traps();
     walk.uncalled();
     walk.close_frame();
     if let Some(failure) = reading.failure {

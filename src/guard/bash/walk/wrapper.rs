@@ -1,7 +1,6 @@
 //! Programs that start another program given in their arguments.
 
 use super::super::facts::{Place, Run};
-use super::super::marks::ANY;
 use super::dispatch::only_asks;
 use super::option::Options;
 use super::state::{Input, Walk};
@@ -15,7 +14,7 @@ impl Walk<'_> {
         }
         let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.takes(run))?;
         if only_asks_itself(run) {
-            return Some(ANY.to_string());
+            return Some(super::output::found_program(&run.args));
         }
         self.code_options(run);
         let after_sub = run.args.get(wrapper.after_sub(run)..).unwrap_or(&[]);
