@@ -250,7 +250,9 @@ fn outside(path: &str) -> Site {
     {
         return Site::System;
     }
-    if has_unknown(first) && !first.contains(ITEM) {
+    if first == ITEM.to_string() {
+        Site::System
+    } else if has_unknown(first) && !first.contains(ITEM) {
         Site::Unknown
     } else {
         Site::Elsewhere

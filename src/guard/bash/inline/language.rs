@@ -100,6 +100,7 @@ impl Walk<'_> {
         while let Some(arg) = args.get(at) {
             at += 1;
             if let Some(code) = inline_code(arg, args.get(at), language) {
+                let code = with_modules(code, args, language);
                 self.program_text(&code, language, run.span);
                 found = true;
                 if language == Language::Python {
@@ -179,6 +180,22 @@ fn agent_script(file: &str, run: &Run) -> Vec<String> {
     std::iter::once(name.to_owned())
         .chain(run.args.get(after..).unwrap_or(&[]).iter().cloned())
         .collect()
+}
+
+/// Adds the modules that options name to a program, as a comment: the table of calls looks for them.
+fn with_modules(code: String, args: &[String], language: Language) -> String {
+    if !matches!(language, Language::Perl | Language::Ruby) {
+        return code;
+    }
+    let modules: Vec<&str> = args
+        .iter()
+        .filter_map(|arg| arg.strip_prefix("-M").or_else(|| arg.strip_prefix("-r")))
+        .collect();
+    if modules.is_empty() {
+        code
+    } else {
+        format!("# {}\n{code}", modules.join(" ").replace('\n', " "))
+    }
 }
 
 /// The program text that an option carries, in the same argument or in the next.

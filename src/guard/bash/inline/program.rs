@@ -64,6 +64,9 @@ impl Walk<'_> {
                 if assigns {
                     self.learn(&program.tokens, at, &mut program.names);
                 }
+                if program.hands_over(at) && program.fetches() {
+                    self.foreign(&NETWORK.to_string(), program.language.name(), program.span);
+                }
                 if let Some((site, does)) = program.call(at) {
                     self.program_call(program, &site, does);
                 }
@@ -247,6 +250,9 @@ impl Walk<'_> {
 
     fn evaluated(&mut self, program: &Program<'_>, site: &Site<'_>) {
         let mut text = program.argument(site, 0);
+        if text.contains(ANY) && program.fetches() {
+            text.push(NETWORK);
+        }
         if text.contains(DECODED) && !text.contains([ANY, NETWORK]) {
             let literal = text.replace(DECODED, "");
             let run = super::super::facts::Run {
@@ -272,7 +278,34 @@ fn is_named(tokens: &[Token]) -> bool {
     matches!(tokens, [Token::Name(_), Token::Sign('='), ..]) || matches!(tokens.first(), Some(Token::Sign('{')))
 }
 
+/// Words of programs that fetch something over the network.
+const FETCHING: [&str; 10] = [
+    "LWP",
+    "urllib",
+    "requests",
+    "httpx",
+    "fetch(",
+    "http.get",
+    "https.get",
+    "open-uri",
+    "Net::HTTP",
+    "urlopen",
+];
+
 impl Program<'_> {
+    fn fetches(&self) -> bool {
+        FETCHING.iter().any(|word| self.text.contains(word))
+    }
+
+    /// Whether the evaluator at `at` is handed to something that calls it: `.then(eval)`.
+    fn hands_over(&self, at: usize) -> bool {
+        let name = self.tokens.get(at).and_then(Token::name);
+        let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        let alone =
+            before.is_some_and(|token| token.is('(')) && self.tokens.get(at + 1).is_some_and(|token| token.is(')'));
+        alone && matches!(name, Some("eval" | "exec" | "Function"))
+    }
+
     /// The call whose name stands at `at`.
     fn call(&self, at: usize) -> Option<(Site<'_>, Does)> {
         let mut name = self.tokens.get(at)?.name()?;

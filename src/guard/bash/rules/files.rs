@@ -234,9 +234,12 @@ fn opened(touch: &Touch, ground: &Ground) -> bool {
             Site::Project | Site::Unknown | Site::Home => open,
             Site::Elsewhere => open || touch.by.starts_with("ch") && path.matches('/').count() == 1,
         }),
-        Action::Permit => {
-            sites(touch, ground).any(|(path, site)| path == "/" || site == Site::Device || is_under(path, &FIXED))
-        }
+        Action::Permit => sites(touch, ground).any(|(path, site)| {
+            path == "/"
+                || site == Site::BaseContent && path.matches('/').count() == 1
+                || site == Site::Device
+                || is_under(path, &FIXED)
+        }),
         Action::Write | Action::Append | Action::Delete | Action::DeleteTree | Action::Move | Action::Shred => false,
     }
 }

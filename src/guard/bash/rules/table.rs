@@ -120,8 +120,9 @@ pub(crate) fn matches(rule: &Rule, fact: &Fact, ground: &Ground) -> bool {
 }
 
 /// Words that make any call harmless: it only tells about itself, or says what it would do.
-const ASKING: [&str; 7] = [
+const ASKING: [&str; 8] = [
     "--help",
+    "-help",
     "--dry-run",
     "--dry-run=client",
     "--dry-run=server",

@@ -155,7 +155,18 @@ impl Walk<'_> {
                 let named = options.value(&["-O", "--output-document"]).map(str::to_owned);
                 named.or_else(|| options.words.last().map(|url| last_part(url).to_owned()))
             }
-            // A plain connection with a listener carries what the other side says.
+            "aria2c" | "fetch" | "http" | "https" | "xh" => {
+                let options = Options::parse(
+                    &run.args,
+                    Valued {
+                        short: "odx",
+                        long: &["--out", "--output", "--dir"],
+                    },
+                    false,
+                );
+                options.value(&["-o", "--out", "--output"]).map(str::to_owned)
+            }
+            // A connection carries what the other side says.
             _ => None,
         };
         let _ = input;

@@ -75,6 +75,12 @@ impl Search {
         for root in self.roots.iter().take(32) {
             let root = if root == "/" { "" } else { root.trim_end_matches('/') };
             if !self.names.is_empty() {
+                // What is found below the root of everything lies somewhere in the system.
+                let root = if root.is_empty() {
+                    format!("/{ITEM}")
+                } else {
+                    root.to_owned()
+                };
                 items.extend(self.names.iter().take(16).map(|name| format!("{root}/{}", glob(name))));
             } else if !self.paths.is_empty() {
                 items.extend(self.paths.iter().take(16).map(|path| glob(path).into_owned()));

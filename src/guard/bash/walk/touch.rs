@@ -51,9 +51,10 @@ const VALUED: &[(&[&str], Valued)] = &[
         valued("OoPUtTaiQe", &["--output-document", "--directory-prefix"]),
     ),
     (
-        &["chmod", "chown", "chgrp", "setfacl", "chattr"],
-        valued("mMxX", &["--reference", "--from", "--modify"]),
+        &["chmod", "chown", "chgrp", "chattr"],
+        valued("", &["--reference", "--from"]),
     ),
+    (&["setfacl"], valued("mMxX", &["--modify", "--remove"])),
     (
         &["tar", "bsdtar"],
         valued("fCXTbI", &["--file", "--directory", "--exclude"]),
@@ -106,7 +107,8 @@ impl Walk<'_> {
                 self.permissions(run, &options);
             }
             "find" | "gfind" | "bfs" => self.find_changes(run),
-            "curl" | "wget" | "sort" | "patch" | "aria2c" => {
+            "patch" => self.all(run, Action::Write, options.words.get(..1).unwrap_or(&[])),
+            "curl" | "wget" | "sort" | "aria2c" => {
                 for path in options.values(&["-o", "-O", "--output", "--output-document"]) {
                     self.touch(Action::Write, path, run.span, &run.verb);
                 }

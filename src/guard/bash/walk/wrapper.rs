@@ -46,7 +46,14 @@ impl Walk<'_> {
             return Some(self.nested_code(&words.join(" "), &run.verb, run.span));
         }
         let fields: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        Some(self.nested(fields, &run.verb, input, run.span))
+        let dir = options
+            .value(&["-C", "--chdir", "-D"])
+            .filter(|_| matches!(run.verb.as_str(), "env" | "sudo"));
+        let Some(dir) = dir.map(|dir| self.absolute(dir)) else {
+            return Some(self.nested(fields, &run.verb, input, run.span));
+        };
+        let place = self.place.clone();
+        Some(self.elsewhere(place, dir, |walk| walk.nested(fields, &run.verb, input, run.span)))
     }
 
     fn leading_assigns<'w>(&mut self, run: &Run, words: &'w [&'w str]) -> &'w [&'w str] {

@@ -54,6 +54,11 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
+        names: &["runuser"],
+        valued: valued("ugGsc", &["--user", "--group", "--command", "--shell"]),
+        ..PLAIN
+    },
+    Wrapper {
         names: &["doas"],
         valued: valued("uC", &[]),
         ..PLAIN
