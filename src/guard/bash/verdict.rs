@@ -78,6 +78,9 @@ pub struct Decision {
     pub facts: Vec<Fact>,
 }
 
+/// Most findings that are collected; the decision does not change with more.
+const MOST_FINDINGS: usize = 64;
+
 /// Id under which an unreadable command is reported.
 const UNREADABLE: &str = "unreadable";
 
@@ -93,6 +96,9 @@ pub fn decide(question: &Question<'_>, policy: &Policy) -> Decision {
         found.push((background_parameter(question), None));
     }
     for fact in &facts {
+        if found.len() >= MOST_FINDINGS {
+            break;
+        }
         for finding in findings_of(fact, question, policy) {
             if !found
                 .iter()
@@ -269,7 +275,7 @@ fn scope_holds(allow: &Allow, fact: Option<&Fact>, ground: &Ground) -> bool {
 fn words(fact: &Fact, command: &str) -> String {
     let written = excerpt(fact.span(), command);
     let meant = match fact {
-        Fact::Run(run) => clip(&format!("{} {}", run.verb, run.args.join(" "))),
+        Fact::Run(run) => clip(&line_of(run)),
         Fact::Touch(touch) => clip(&touch.path),
         Fact::Query(query) => clip(&query.text),
         Fact::Assigned(assigned) => clip(&assigned.name),
@@ -285,18 +291,44 @@ fn words(fact: &Fact, command: &str) -> String {
     }
 }
 
+/// A program with as many of its arguments as a finding quotes.
+fn line_of(run: &Run) -> String {
+    let mut line = run.verb.clone();
+    for arg in &run.args {
+        line.push(' ');
+        line.push_str(head(arg, 8 * MOST));
+        if line.len() > 8 * MOST {
+            break;
+        }
+    }
+    line
+}
+
 fn excerpt(span: Span, command: &str) -> String {
-    let text = span.of(command).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = head(span.of(command), 4 * MOST)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     clip(&text)
 }
 
-/// A text of at most some words, with its marks spelled out.
+/// Most characters of a command that a finding quotes.
+const MOST: usize = 120;
+
+/// The first `bytes` of a text, or a few less, so that no character is cut.
+fn head(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len()))
+        .rev()
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(0);
+    text.get(..end).unwrap_or("")
+}
+
+/// A text of at most [`MOST`] characters, with its marks spelled out.
 fn clip(text: &str) -> String {
-    const MOST: usize = 120;
-    let shown = show(text);
-    let shown = shown.trim();
+    let shown = show(head(text.trim(), 8 * MOST));
     if shown.chars().count() <= MOST {
-        shown.to_owned()
+        shown
     } else {
         shown.chars().take(MOST).chain(['…']).collect()
     }

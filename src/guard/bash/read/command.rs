@@ -26,7 +26,7 @@ const OPERATORS: [(&str, RedirectKind, bool); 12] = [
 impl Reader<'_, '_> {
     /// Reads one command; `None` where nothing begins here.
     pub(super) fn command(&mut self) -> Read<Option<Command>> {
-        self.charge(16)?;
+        self.charge(60)?;
         self.skip_blanks()?;
         let start = self.pos;
         if self.at_end() {

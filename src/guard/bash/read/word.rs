@@ -4,7 +4,7 @@ use super::super::syntax::{Part, Word};
 use super::cursor::{Read, Reader, Unread, is_meta};
 
 /// What reading one piece of a word costs.
-const PIECE: usize = 24;
+const PIECE: usize = 100;
 
 impl Reader<'_, '_> {
     /// Reads a word; an empty one where none begins here.

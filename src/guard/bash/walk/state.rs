@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Most facts that are kept for one command; more are undecidable.
-const MAX_FACTS: usize = 20_000;
+const MAX_FACTS: usize = 4_096;
 
 /// Text on a standard input, where it is known.
 pub(crate) type Input = Option<Rc<str>>;
@@ -23,6 +23,8 @@ pub(crate) struct Walk<'a> {
     pub source: &'a str,
     pub budget: Budget,
     pub facts: Vec<Fact>,
+    /// What has been given up on, each reason once.
+    pub given_up: Vec<Unread>,
     pub vars: Variables,
     pub functions: BTreeMap<String, Rc<Command>>,
     pub called: BTreeSet<String>,
@@ -92,6 +94,7 @@ impl<'a> Walk<'a> {
             source,
             budget: Budget::new(),
             facts: Vec::new(),
+            given_up: Vec::new(),
             vars: Variables::default(),
             functions: BTreeMap::new(),
             called: BTreeSet::new(),
@@ -133,12 +136,12 @@ impl<'a> Walk<'a> {
     /// Writes down, once, that a part cannot be followed, and stops the walk where it has cost too much.
     pub(crate) fn give_up(&mut self, what: Unread, span: Span) {
         if what == Unread::Spent {
-            while self.budget.take(1 << 12) {}
+            // Nothing more is affordable, so that every loop ends.
             self.budget.take(usize::MAX);
         }
-        let failure = Failure { what, at: span.start };
-        let known = |fact: &Fact| matches!(fact, Fact::Unread { failure: known, .. } if known.what == failure.what);
-        if !self.facts.iter().rev().take(64).any(known) && !self.facts.iter().any(known) {
+        if !self.given_up.contains(&what) {
+            self.given_up.push(what.clone());
+            let failure = Failure { what, at: span.start };
             self.facts.push(Fact::Unread { failure, span });
         }
     }
