@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use clap::Subcommand;
 
 use super::guard_background::{self, BackgroundArgs};
+use super::guard_bash::{self, BashArgs};
 use super::guard_liveness::{self, LivenessArgs};
 use crate::exit::Exit;
 use crate::guard::Answer;
@@ -16,6 +17,7 @@ const PAYLOAD_LIMIT: u64 = 64 * 1024 * 1024;
 #[derive(Debug, Subcommand)]
 pub(crate) enum GuardCommand {
     Background(BackgroundArgs),
+    Bash(BashArgs),
     Liveness(LivenessArgs),
 }
 
@@ -23,6 +25,7 @@ pub(crate) enum GuardCommand {
 pub(crate) fn run(guard: &GuardCommand) -> Exit {
     match guard {
         GuardCommand::Background(args) => guard_background::run(args),
+        GuardCommand::Bash(args) => guard_bash::run(args),
         GuardCommand::Liveness(args) => guard_liveness::run(args),
     }
 }

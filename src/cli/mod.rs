@@ -4,6 +4,7 @@ mod args;
 mod command;
 mod guard;
 mod guard_background;
+mod guard_bash;
 mod guard_liveness;
 mod init;
 mod intercept;

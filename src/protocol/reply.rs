@@ -19,6 +19,13 @@ pub enum HookReply {
         /// What the user is told besides, if anything.
         message: Option<String>,
     },
+    /// A person is asked before the call goes on; in print mode, where nobody answers, that is a denial.
+    Ask {
+        /// Why.
+        reason: String,
+        /// What the user is told besides, if anything.
+        message: Option<String>,
+    },
     /// The call goes on with another input. It replaces the original WHOLE, with no permission decision of ours: rules
     /// and mode of the parent decide as before.
     Rewrite {
@@ -44,6 +51,14 @@ impl HookReply {
                 }),
                 message.as_deref(),
             )),
+            Self::Ask { reason, message } => Some(with_message(
+                json!({
+                    "hookEventName": "PreToolUse",
+                    "permissionDecision": "ask",
+                    "permissionDecisionReason": reason,
+                }),
+                message.as_deref(),
+            )),
             Self::Rewrite { input, message } => Some(with_message(
                 json!({ "hookEventName": "PreToolUse", "updatedInput": input }),
                 message.as_deref(),
@@ -64,6 +79,10 @@ impl HookReply {
                 message: format!("{message}; {more}"),
             },
             Self::Deny { reason, message } => Self::Deny {
+                reason,
+                message: join(message),
+            },
+            Self::Ask { reason, message } => Self::Ask {
                 reason,
                 message: join(message),
             },
@@ -103,6 +122,15 @@ mod tests {
             .to_json(),
             Some(json!({"hookSpecificOutput": {
                 "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "r"}}))
+        );
+        assert_eq!(
+            HookReply::Ask {
+                reason: "r".into(),
+                message: None
+            }
+            .to_json(),
+            Some(json!({"hookSpecificOutput": {
+                "hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "r"}}))
         );
         assert_eq!(
             HookReply::Rewrite {

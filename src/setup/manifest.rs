@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::base::digest::sha256_hex;
-use crate::base::read_bounded;
+use crate::base::{Links, read_bounded};
 
 const FORMAT: u32 = 1;
 const LIMIT: u64 = 64 * 1024;
@@ -37,7 +37,7 @@ impl Manifest {
 
     /// The manifest at `path`; none where there is none that this version reads.
     pub(super) fn read(path: &Path) -> Option<Self> {
-        let bytes = read_bounded(path, LIMIT).ok()?;
+        let bytes = read_bounded(path, LIMIT, Links::Follow).ok()?;
         serde_json::from_slice(&bytes)
             .ok()
             .filter(|read: &Self| read.format == FORMAT)
@@ -60,7 +60,7 @@ pub(super) fn knob_state(path: &Path, manifest: Option<&Manifest>, text: &str) -
     if path.symlink_metadata().is_err() {
         return KnobState::Absent;
     }
-    let Ok(found) = read_bounded(path, KNOBS_LIMIT) else {
+    let Ok(found) = read_bounded(path, KNOBS_LIMIT, Links::Follow) else {
         return KnobState::Edited;
     };
     let placed = manifest.is_some_and(|manifest| sha256_hex(&found) == manifest.knobs_sha256);

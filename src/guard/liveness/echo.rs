@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::payload::Payload;
-use crate::base::{SessionId, ToolUseId, read_bounded};
+use crate::base::{Links, SessionId, ToolUseId, read_bounded};
 use crate::config::Believed;
 use crate::ledger::record::DeliveryMode;
 use crate::ledger::{RecordName, Store};
@@ -50,7 +50,7 @@ pub(super) fn is_echo(payload: &Payload, believed: &Believed) -> bool {
 }
 
 fn call_of(transcript: &Path) -> Option<ToolUseId> {
-    let bytes = read_bounded(&transcript.with_extension("meta.json"), META_LIMIT).ok()?;
+    let bytes = read_bounded(&transcript.with_extension("meta.json"), META_LIMIT, Links::Follow).ok()?;
     let meta: Value = serde_json::from_slice(&bytes).ok()?;
     meta.get("toolUseId")?.as_str()?.parse().ok()
 }

@@ -13,7 +13,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::base::chain::Chain;
-use crate::base::read_bounded;
+use crate::base::{Links, read_bounded};
 
 const LIMIT: u64 = 1 << 20;
 
@@ -95,7 +95,7 @@ impl KnobFile {
             what,
             remedy: "name a knob file that exists and is text after --knobs".to_owned(),
         };
-        let bytes = read_bounded(path, LIMIT).map_err(|error| failed(Chain(&error).to_string()))?;
+        let bytes = read_bounded(path, LIMIT, Links::Follow).map_err(|error| failed(Chain(&error).to_string()))?;
         let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8".to_owned()))?;
         Self::parse(&text, &path.display().to_string())
     }

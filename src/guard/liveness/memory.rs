@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::base::digest::sha256_hex;
-use crate::base::{UnixNanos, read_bounded};
+use crate::base::{Links, UnixNanos, read_bounded};
 
 /// Below the state folder.
 const FOLDER: &str = "liveness/seen";
@@ -47,7 +47,7 @@ impl Memory {
 
     /// How many refusals in a row there were for `cause`.
     fn refusals(path: &Path, cause: &str) -> u32 {
-        let bytes = read_bounded(path, LIMIT).unwrap_or_default();
+        let bytes = read_bounded(path, LIMIT, Links::Refuse).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         let before = text.trim_end().split_once(' ').filter(|(_, seen)| *seen == cause);
         before.and_then(|(count, _)| count.parse().ok()).unwrap_or_default()

@@ -11,7 +11,7 @@ use std::time::Duration;
 use memchr::memmem;
 
 use super::payload::Payload;
-use crate::base::{Deadline, open_regular};
+use crate::base::{Deadline, Links, open_regular};
 
 /// More of a transcript than this is not read: it counts as one that cannot be read.
 const READ_LIMIT: u64 = 4 << 30;
@@ -190,7 +190,7 @@ impl Elsewhere for Others<'_> {
 
 /// What the transcript at `path` shows of each id.
 fn search(path: &Path, ids: &[&str]) -> io::Result<Vec<Evidence>> {
-    let file = open_regular(path).map_err(io::Error::other)?;
+    let file = open_regular(path, Links::Follow).map_err(io::Error::other)?;
     let mut limited = file.take(READ_LIMIT);
     let found = search_in(&mut limited, ids, CHUNK)?;
     if limited.limit() == 0 {
