@@ -333,3 +333,7 @@ fn clip(text: &str) -> String {
         shown.chars().take(MOST).chain(['…']).collect()
     }
 }
+
+#[cfg(test)]
+#[path = "verdict_tests.rs"]
+mod tests;
