@@ -17,7 +17,7 @@ pub(crate) const MAX_VALUE: usize = 64 * 1024;
 pub(crate) const MAX_CHOICES: usize = 64;
 
 /// Steps (roughly a byte or a word looked at) that one decision may take.
-const STEPS: usize = 6_000_000;
+const STEPS: usize = 5_000_000;
 
 /// The steps that are left for one decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
