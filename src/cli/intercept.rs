@@ -4,11 +4,13 @@
 //! clients before 2.1.295.
 
 use std::io::{Read, Write};
+use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::time::Duration;
 
-use crate::base::UnixNanos;
 use crate::base::chain::Chain;
+use crate::base::{Deadline, UnixNanos};
 use crate::config::{Delivery, Flags, LiveProc, OnFailure, OnPass, Profile, Surroundings};
 use crate::exit::Exit;
 use crate::isolate::{self, Firing};
@@ -16,7 +18,9 @@ use crate::process::Signals;
 use crate::protocol::{HookEvent, HookReply};
 
 /// No payload of a client comes near it: a prompt is at most 10 MB.
-const PAYLOAD_LIMIT: u64 = 64 * 1024 * 1024;
+const PAYLOAD_LIMIT: usize = 64 * 1024 * 1024;
+/// How long it may take to arrive: the client writes it whole and closes the pipe before it waits for anything.
+const PAYLOAD_WAIT: Duration = Duration::from_secs(20);
 
 /// The hook on `Agent`: runs the call in a cell of its own
 ///
@@ -118,9 +122,13 @@ fn decide(args: &InterceptArgs, began: UnixNanos) -> String {
         Ok(signals) => signals,
         Err(error) => return print_reply(&refusal(&format!("signal handlers cannot be installed: {error}"))),
     };
-    let event = match read_event() {
+    let bytes = match read_payload(&signals) {
+        Ok(bytes) => bytes,
+        Err(problem) => return print_reply(&problem.reply(args)),
+    };
+    let event = match HookEvent::parse(&bytes) {
         Ok(event) => event,
-        Err(problem) => return print_reply(&unreadable(args, &problem)),
+        Err(error) => return print_reply(&Unread::Malformed(Chain(&error).to_string()).reply(args)),
     };
     if isolate::ignores(&event) {
         return String::new();
@@ -158,28 +166,79 @@ fn refusal(reason: &str) -> HookReply {
     }
 }
 
-/// Input that is no event: the client's own affair, unless the user wants every call in a cell.
-fn unreadable(args: &InterceptArgs, problem: &str) -> HookReply {
-    complain(problem);
-    if args.on_pass == Some(OnPass::Deny) {
-        return refusal(problem);
-    }
-    HookReply::Note {
-        message: format!("subcell: {problem}; the call goes on without a cell"),
+/// A payload that was not read.
+enum Unread {
+    /// It is no event: the client's own affair, unless the user wants every call in a cell.
+    Malformed(String),
+    /// It did not arrive while there was time.
+    Late(String),
+}
+
+impl Unread {
+    fn reply(&self, args: &InterceptArgs) -> HookReply {
+        let (Self::Malformed(problem) | Self::Late(problem)) = self;
+        complain(problem);
+        match self {
+            Self::Late(_) => refusal(problem),
+            Self::Malformed(_) => pass_or_refuse(args, problem),
+        }
     }
 }
 
-fn read_event() -> Result<HookEvent, String> {
-    let mut bytes = Vec::new();
-    let read = std::io::stdin().lock().take(PAYLOAD_LIMIT + 1).read_to_end(&mut bytes);
-    read.map_err(|error| format!("the payload on stdin cannot be read: {error}"))?;
-    if bytes.len() as u64 > PAYLOAD_LIMIT {
-        return Err(format!(
-            "the payload on stdin is larger than {} MiB",
-            PAYLOAD_LIMIT / 1024 / 1024
-        ));
+/// What is done with a call that cannot be read. A project's file has no say in it, and its folder is not known.
+fn pass_or_refuse(args: &InterceptArgs, problem: &str) -> HookReply {
+    let believed = Surroundings::look(&LiveProc).believed;
+    match Profile::load(&believed, None, &args.flags()) {
+        Ok(profile) if profile.intercept.on_pass.value == OnPass::Allow => HookReply::Note {
+            message: format!("subcell: {problem}; the call goes on without a cell"),
+        },
+        Ok(_) => refusal(problem),
+        Err(error) => refusal(&format!(
+            "{problem}; and the configuration is wrong: {}. Tell the user.",
+            Chain(&error)
+        )),
     }
-    HookEvent::parse(&bytes).map_err(|error| Chain(&error).to_string())
+}
+
+/// Reads stdin to its end, which the client makes at once after the payload.
+fn read_payload(signals: &Signals) -> Result<Vec<u8>, Unread> {
+    let deadline = Deadline::after(PAYLOAD_WAIT);
+    let mut stdin = std::io::stdin().lock();
+    let mut bytes = Vec::new();
+    let mut buffer = vec![0_u8; 64 * 1024];
+    loop {
+        if let Some(signal) = signals.stop() {
+            let number = signal.number();
+            return Err(Unread::Late(format!(
+                "signal {number} came before the payload on stdin"
+            )));
+        }
+        if deadline.is_over() {
+            let seconds = PAYLOAD_WAIT.as_secs();
+            return Err(Unread::Late(format!(
+                "the payload on stdin did not end within {seconds} s"
+            )));
+        }
+        if !signals.wait(Some(std::io::stdin().as_fd()), deadline.remaining()) {
+            continue;
+        }
+        match stdin.read(&mut buffer) {
+            Ok(0) => return Ok(bytes),
+            Ok(count) => bytes.extend(buffer.iter().take(count)),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                return Err(Unread::Malformed(format!(
+                    "the payload on stdin cannot be read: {error}"
+                )));
+            }
+        }
+        if bytes.len() > PAYLOAD_LIMIT {
+            let limit = PAYLOAD_LIMIT / 1024 / 1024;
+            return Err(Unread::Malformed(format!(
+                "the payload on stdin is larger than {limit} MiB"
+            )));
+        }
+    }
 }
 
 fn complain(problem: &str) {

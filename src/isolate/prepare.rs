@@ -215,6 +215,13 @@ fn permitted(lineage: &Lineage, call: &AgentCall, version: Option<ClientVersion>
             ));
         }
     }
+    if let Some(path) = &lineage.unknown_limits {
+        return Err(format!(
+            "subcell: the agent that this session runs as is not found, and {} cannot be read, so its limits on agent types \
+             are not known and no cell is made",
+            path.display()
+        ));
+    }
     match &lineage.agent {
         AgentMatch::Found(found) => found
             .definition
@@ -296,6 +303,10 @@ fn notes(lineage: &Lineage, dropped: &[&'static str]) -> Vec<String> {
         )),
         EchoAvailability::TooNew { path } => Some(format!(
             "the agent {} is newer than the client, which reads agents once",
+            path.display()
+        )),
+        EchoAvailability::Unread { path } => Some(format!(
+            "{} cannot be read, and the client may find another echo-through in it",
             path.display()
         )),
         EchoAvailability::Refused(_) => Some("a rule of the parent is against the agent echo-through".to_owned()),

@@ -33,7 +33,7 @@ pub(super) fn settle(
     };
     let listed = git.run(project, &["worktree", "list", "--porcelain", "-z"])?;
     let found = find(&listed, name)?;
-    let kept = signals.stop().is_some() || !(git.is_untouched(project, &found) && git.remove(project, &found));
+    let kept = !(git.is_untouched(project, &found) && git.remove(project, &found));
     Some(Worktree {
         folder: found.folder,
         branch: found.branch.filter(|_| kept),
@@ -109,6 +109,11 @@ impl Git<'_> {
         output.success.then_some(output.stdout)
     }
 
+    /// The same, but for a hook that was told to stop: its record comes first.
+    fn unless_stopped(&self, folder: &Path, args: &[&str]) -> Option<Vec<u8>> {
+        self.signals.stop().is_none().then(|| self.run(folder, args))?
+    }
+
     /// Whether it has no change, no new file, and no commit that nothing else holds.
     fn is_untouched(&self, project: &Path, found: &Found) -> bool {
         let Some(branch) = &found.branch else { return false };
@@ -129,7 +134,7 @@ impl Git<'_> {
         ];
         let status = ["status", "--porcelain", "--untracked-files=all"];
         let empty = |output: Option<Vec<u8>>| output.is_some_and(|output| output.is_empty());
-        empty(self.run(&found.folder, &status)) && empty(self.run(project, &commits))
+        empty(self.unless_stopped(&found.folder, &status)) && empty(self.unless_stopped(project, &commits))
     }
 
     /// Removes worktree and branch; git itself refuses one with changes.
@@ -138,13 +143,16 @@ impl Git<'_> {
             return false;
         };
         // It fails where there is no lock, which is as good.
-        let _ = self.run(project, &["worktree", "unlock", "--", folder]);
-        if self.run(project, &["worktree", "remove", "--", folder]).is_none() {
+        let _ = self.unless_stopped(project, &["worktree", "unlock", "--", folder]);
+        if self
+            .unless_stopped(project, &["worktree", "remove", "--", folder])
+            .is_none()
+        {
             return false;
         }
         if let Some(branch) = &found.branch {
             // Without the worktree a branch that stays is no loss and no harm.
-            let _ = self.run(project, &["branch", "-D", "--", branch]);
+            let _ = self.unless_stopped(project, &["branch", "-D", "--", branch]);
         }
         true
     }

@@ -18,6 +18,8 @@ use crate::base::Deadline;
 // How often the sizes of the outputs are looked at.
 const SLICE: Duration = Duration::from_millis(50);
 const AFTER_KILL: Duration = Duration::from_secs(1);
+// What a helper still gets after a stop signal: the record has to be written within 1 s of it.
+const AFTER_STOP: Duration = Duration::from_millis(200);
 
 /// A helper program to be run. Its stdin is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,11 +97,11 @@ pub enum BoundedError {
 }
 
 /// Runs `helper` until it ends, or until `deadline`, when its whole group is killed. A stop signal does not end the
-/// wait: cleaning up is what is done after one.
+/// wait at once, for cleaning up is what is done after one; but from then on it has no more than 200 ms.
 ///
 /// # Errors
 /// [`BoundedError`]; a helper that exits by itself is no error, whatever its code.
-pub fn run_bounded(helper: &Helper, deadline: Deadline, signals: &Signals) -> Result<HelperOutput, BoundedError> {
+pub fn run_bounded(helper: &Helper, mut deadline: Deadline, signals: &Signals) -> Result<HelperOutput, BoundedError> {
     let program = || helper.program.clone();
     let watch = |source| BoundedError::Watch {
         program: program(),
@@ -112,6 +114,7 @@ pub fn run_bounded(helper: &Helper, deadline: Deadline, signals: &Signals) -> Re
         source,
     })?;
     let mut group = Group(child);
+    let mut stopping = false;
     let full = || [&stdout, &stderr].iter().any(|file| size(file) > helper.output_bytes);
     let status = loop {
         let ended = group.0.try_wait().map_err(watch)?;
@@ -123,6 +126,10 @@ pub fn run_bounded(helper: &Helper, deadline: Deadline, signals: &Signals) -> Re
         }
         if let Some(status) = ended {
             break status;
+        }
+        if !stopping && signals.stop().is_some() {
+            stopping = true;
+            deadline = deadline.sooner(Deadline::after(AFTER_STOP));
         }
         if deadline.is_over() {
             return Err(BoundedError::TimedOut { program: program() });
@@ -240,6 +247,15 @@ mod tests {
             ..shell("")
         };
         assert!(matches!(run(&gone, 30_000), Err(BoundedError::Start { .. })));
+    }
+
+    #[test]
+    fn a_stop_signal_leaves_little_time_and_not_none() {
+        let signals = Signals::install().unwrap();
+        signals.pretend(super::super::signals::StopSignal::Term);
+        let never = Deadline::after(Duration::from_hours(1));
+        let ends = run_bounded(&shell("while :; do :; done"), never, &signals);
+        assert!(matches!(ends, Err(BoundedError::TimedOut { .. })));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -142,7 +142,22 @@ impl Scene {
         self.start_on(self.payload.to_string().as_bytes())
     }
 
+    /// Starts a hook whose stdin stays open and empty.
+    pub(crate) fn start_unfed(&self) -> Running {
+        let (mut running, pipe) = self.start_parent();
+        running.stdin = Some(pipe);
+        running
+    }
+
     fn start_on(&self, stdin: &[u8]) -> Running {
+        let (running, mut pipe) = self.start_parent();
+        let bytes = stdin.to_vec();
+        // Another thread: a hook that does not read must not stop the test.
+        std::thread::spawn(move || pipe.write_all(&bytes));
+        running
+    }
+
+    fn start_parent(&self) -> (Running, ChildStdin) {
         let pid_file = self.home.path().join(format!("pid-{}", uuid::Uuid::new_v4()));
         let script = json!({"hook": self.hook, "env": self.hook_env, "pid_file": pid_file});
         let mut parent = Command::new(env!("CARGO_BIN_EXE_subcell-parent"))
@@ -156,15 +171,14 @@ impl Scene {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut pipe = parent.stdin.take().unwrap();
-        let bytes = stdin.to_vec();
-        // Another thread: a hook that does not read must not stop the test.
-        std::thread::spawn(move || pipe.write_all(&bytes));
-        Running {
+        let pipe = parent.stdin.take().unwrap();
+        let running = Running {
             parent,
+            stdin: None,
             pid_file,
             mark: format!("TEST_MARK={}", self.mark),
-        }
+        };
+        (running, pipe)
     }
 
     fn cells(&self) -> PathBuf {
@@ -203,6 +217,8 @@ impl Scene {
 /// A hook at work.
 pub(crate) struct Running {
     parent: Child,
+    /// Held open where a hook is to wait for its input.
+    stdin: Option<ChildStdin>,
     pid_file: PathBuf,
     mark: String,
 }
@@ -227,6 +243,7 @@ impl Running {
     /// Waits for the hook alone.
     pub(crate) fn wait_beside_others(self) -> Run {
         let mut parent = self.parent;
+        let _held = self.stdin;
         let (stdout, stderr) = (parent.stdout.take().unwrap(), parent.stderr.take().unwrap());
         let read = |mut pipe: Box<dyn std::io::Read + Send>| {
             std::thread::spawn(move || {

@@ -44,3 +44,18 @@ pub(crate) fn ready(fd: impl std::os::fd::AsFd, at_most: Duration) -> bool {
         }
     }
 }
+
+/// Waits until the process handles the signal by itself.
+pub(crate) fn wait_for_handler(pid: i32, signal: rustix::process::Signal) {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        let caught = u64::from_str_radix(caught.trim(), 16).unwrap();
+        if caught & (1 << (signal.as_raw() - 1)) != 0 {
+            return;
+        }
+        assert!(Instant::now() < until, "process {pid} handles no {signal:?}");
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+}

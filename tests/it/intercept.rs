@@ -126,6 +126,30 @@ fn input_that_is_no_event_never_breaks_the_client() {
 }
 
 #[test]
+fn input_that_is_no_event_is_refused_where_the_configuration_says_so() {
+    let scene = Scene::new("");
+    scene.file(".config/subcell/subcell.toml", "[intercept]\non_pass = \"deny\"\n");
+    assert!(scene.run_on(b"nonsense").denied().contains("not a JSON object"));
+    let scene = Scene::new("").start_env("SUBCELL_ON_PASS", "deny");
+    assert!(scene.run_on(b"").denied().contains("not a JSON object"));
+    // A repository cannot have its calls refused or let through.
+    let scene = Scene::new("").hook_env("SUBCELL_ON_PASS", Some("deny"));
+    assert!(scene.run_on(b"").message().contains("without a cell"));
+}
+
+#[test]
+fn a_stop_signal_ends_the_wait_for_input() {
+    let scene = Scene::new("");
+    let running = scene.start_unfed();
+    let pid = rustix::process::Pid::from_raw(running.pid()).unwrap();
+    crate::inspect::wait_for_handler(pid.as_raw_pid(), rustix::process::Signal::TERM);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let run = running.wait();
+    assert!(run.denied().contains("signal 15"), "{run:?}");
+    assert!(scene.records().is_empty());
+}
+
+#[test]
 fn a_wrong_hook_entry_refuses_the_call_and_says_so() {
     // clap's own code would be 2, which has a meaning of its own for a client.
     for flags in [

@@ -258,6 +258,43 @@ fn a_repository_cannot_run_code_through_the_clean_up() {
 }
 
 #[test]
+fn a_stop_signal_during_the_clean_up_leaves_a_record_in_time() {
+    let scene = witnessed(Scene::new("").input("isolation", json!("worktree")));
+    let met = scene.home.path().join("met");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &met,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RWXU,
+        0,
+    )
+    .unwrap();
+    // A repository so large that git does not come to an end.
+    let text = format!(
+        "#!/bin/sh\necho here > {}\nwhile :; do sleep 1000; done\n",
+        met.display()
+    );
+    let git = scene.file("bin/git", &text);
+    std::fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", git.parent().unwrap().display());
+    let scene = scene.start_env("PATH", &path);
+    let running = scene.start();
+    let pid = rustix::process::Pid::from_raw(running.pid()).unwrap();
+    assert_eq!(std::fs::read_to_string(&met).unwrap(), "here\n");
+    let told = std::time::Instant::now();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let run = running.wait();
+    // Far below the 15 s that git has otherwise, far above what a loaded machine needs for the 0.2 s.
+    assert!(
+        told.elapsed() < std::time::Duration::from_secs(8),
+        "{:?}",
+        told.elapsed()
+    );
+    assert_eq!(run.echoed(), "done");
+    assert_eq!(scene.record()["state"]["ending"]["kind"], "completed");
+}
+
+#[test]
 fn a_slot_that_does_not_become_free_is_a_failure_of_its_own() {
     let state = tempfile::tempdir().unwrap();
     let scene = || Scene::new("wait=forever").start_env("XDG_STATE_HOME", state.path().to_str().unwrap());

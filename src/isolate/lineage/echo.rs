@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::agents::{Found, Lookup, Origin};
+use super::agents::{Agents, Found, Lookup, Origin};
 use super::rules::RuleVerdict;
 
 /// The name of the agent that hands results back: no tools, one turn, a small model.
@@ -29,6 +29,11 @@ pub enum EchoAvailability {
         /// Its file.
         path: PathBuf,
     },
+    /// Something that could hold another definition of that name could not be read.
+    Unread {
+        /// The file or folder.
+        path: PathBuf,
+    },
     /// A rule is against it.
     Refused(RuleVerdict),
 }
@@ -36,12 +41,15 @@ pub enum EchoAvailability {
 /// Decides whether a call may be rewritten to the echo agent. `started` is when the client started: it reads definitions
 /// then and never again (2.1.156 to 2.1.332).
 #[must_use]
-pub fn availability(lookup: Lookup<'_>, rules: RuleVerdict, started: Option<SystemTime>) -> EchoAvailability {
+pub fn availability(agents: &Agents, rules: RuleVerdict, started: Option<SystemTime>) -> EchoAvailability {
     // The rewritten call names it exactly; a name that is only similar is another agent.
-    let found = match lookup {
+    let found = match agents.lookup(ECHO_AGENT) {
         Lookup::Found(found) if found.definition.name == ECHO_AGENT => found,
         Lookup::Found(_) | Lookup::Ambiguous | Lookup::NotFound => return EchoAvailability::NotFound,
     };
+    if let Some(path) = agents.unread().filter(|_| found.origin < Origin::Flag) {
+        return EchoAvailability::Unread { path: path.to_owned() };
+    }
     match (trusted(found), known_to_the_client(found, started), &found.path) {
         (false, _, path) => EchoAvailability::Foreign {
             path: path.clone().unwrap_or_default(),
@@ -89,6 +97,10 @@ mod tests {
         }
     }
 
+    fn one_of(found: &Found) -> Agents {
+        Agents::new(vec![found.clone()])
+    }
+
     fn at(seconds: u64) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
     }
@@ -134,15 +146,15 @@ mod tests {
                 EchoAvailability::TooNew { path: path() },
             ),
         ] {
-            assert_eq!(availability(Lookup::Found(&one), allowed.clone(), started), expected);
+            assert_eq!(availability(&one_of(&one), allowed.clone(), started), expected);
         }
         let flag = Found::without_file(found(Origin::Flag, b"").definition, Origin::Flag);
         assert_eq!(
-            availability(Lookup::Found(&flag), allowed.clone(), None),
+            availability(&one_of(&flag), allowed.clone(), None),
             EchoAvailability::Available
         );
         assert_eq!(
-            availability(Lookup::NotFound, allowed, Some(at(1))),
+            availability(&Agents::default(), allowed, Some(at(1))),
             EchoAvailability::NotFound
         );
         let denied = RuleVerdict::Denied {
@@ -150,9 +162,22 @@ mod tests {
             by: RuleSource::Scope(Scope::User),
         };
         assert_eq!(
-            availability(Lookup::Found(&flag), denied.clone(), Some(at(1))),
+            availability(&one_of(&flag), denied.clone(), Some(at(1))),
             EchoAvailability::Refused(denied)
         );
+    }
+
+    #[test]
+    fn what_could_not_be_read_may_be_another_of_that_name() {
+        let unread = || Some(PathBuf::from("/p/.claude/agents/large.md"));
+        let of = |found: Found| availability(&one_of(&found).beside(unread()), RuleVerdict::Allowed, Some(at(101)));
+        let expected = EchoAvailability::Unread {
+            path: unread().unwrap(),
+        };
+        assert_eq!(of(found(Origin::User, b"own")), expected);
+        // Nothing in a folder of the project's wins over these.
+        assert_eq!(of(found(Origin::Flag, b"own")), EchoAvailability::Available);
+        assert_eq!(of(found(Origin::Managed, b"own")), EchoAvailability::Available);
     }
 
     #[test]
@@ -160,7 +185,7 @@ mod tests {
         let mut similar = found(Origin::User, b"own");
         similar.definition.name = "Echo_Through".into();
         assert_eq!(
-            availability(Lookup::Found(&similar), RuleVerdict::Allowed, Some(at(101))),
+            availability(&one_of(&similar), RuleVerdict::Allowed, Some(at(101))),
             EchoAvailability::NotFound
         );
     }

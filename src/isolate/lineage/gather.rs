@@ -88,6 +88,9 @@ pub struct Lineage {
     pub model: ModelChoice,
     /// Whether the echo agent may hand the result back.
     pub echo: EchoAvailability,
+    /// A file or folder that could not be read and may define the agent that the session runs as, which is not found
+    /// anywhere else: its limits are not known.
+    pub unknown_limits: Option<PathBuf>,
     /// Settings that could not be read.
     pub settings_problems: Vec<SettingsProblem>,
 }
@@ -105,6 +108,9 @@ pub fn gather(around: &Surroundings<'_>, call: Call<'_>) -> Lineage {
     let mut limits = around.limits.to_vec();
     limits
         .extend(session_agent(&agents, &flags, &settings, call).and_then(|found| AgentLimit::of(&found.definition)));
+    let nowhere = |name: Cow<'_, str>| found(&agents, &name).is_none();
+    let unknown = session_agent_name(&flags, &settings, call).is_some_and(nowhere);
+    let unknown_limits = agents.unread().filter(|_| unknown).map(Path::to_owned);
     let rules = AgentRules::gather(&settings, &flags, &limits);
     let echo_input = rewritten(call.input);
     let judge = |asked, resolved, input| {
@@ -115,17 +121,14 @@ pub fn gather(around: &Surroundings<'_>, call: Call<'_>) -> Lineage {
         Lookup::Found(found) => found.definition.name.as_str(),
         Lookup::Ambiguous | Lookup::NotFound => asked,
     };
-    let echo = availability(
-        agents.lookup(ECHO_AGENT),
-        judge(ECHO_AGENT, ECHO_AGENT, &echo_input),
-        around.started,
-    );
+    let echo = availability(&agents, judge(ECHO_AGENT, ECHO_AGENT, &echo_input), around.started);
     Lineage {
         rules: judge(asked, resolved, call.input),
         model: model(around, call, &flags, &settings, (lookup, caller)),
         agent: AgentMatch::from(lookup),
         echo,
         limits,
+        unknown_limits,
         inherited,
         settings_problems: settings.problems,
         flags,
@@ -200,11 +203,19 @@ fn session_agent<'a>(
     settings: &LoadedSettings,
     call: Call<'_>,
 ) -> Option<&'a Found> {
+    found(agents, &session_agent_name(flags, settings, call)?)
+}
+
+/// The name of the agent that the session runs as, if it runs as one.
+fn session_agent_name<'a>(
+    flags: &'a ParentFlags,
+    settings: &'a LoadedSettings,
+    call: Call<'a>,
+) -> Option<Cow<'a, str>> {
     // In a subagent's call the payload names the subagent.
     let named = call.caller_type.filter(|_| call.caller_id.is_none()).map(Cow::from);
     let flag = || flags.agent.as_deref().map(OsStr::to_string_lossy);
-    let name = named.or_else(flag).or_else(|| settings.agent().map(Cow::from))?;
-    found(agents, &name)
+    named.or_else(flag).or_else(|| settings.agent().map(Cow::from))
 }
 
 fn found<'a>(agents: &'a Agents, name: &str) -> Option<&'a Found> {

@@ -166,6 +166,18 @@ fn the_sessions_agent_limits_its_calls_and_gives_its_model() {
 }
 
 #[test]
+fn limits_of_an_agent_that_is_not_found_are_unknown_where_something_could_not_be_read() {
+    let world = World::new(&["claude", "--agent", "chief"]);
+    let unknown = |world: &World| world.gather(&json!({"prompt": "p"}), |_| {}).unknown_limits;
+    assert_eq!(unknown(&world), None);
+    let file = "project/.claude/agents/x.md";
+    world.write(file, "---\nname: \"chief\n---\n");
+    assert_eq!(unknown(&world), Some(world.root.path().join(file)));
+    world.write("config/agents/chief.md", agent("chief", ""));
+    assert_eq!(unknown(&world), None);
+}
+
+#[test]
 fn the_model_is_found_where_the_issue_says() {
     let mut world = World::new(&["claude", "-p"]);
     world.write("config/agents/own.md", agent("own", "model: haiku"));
@@ -234,6 +246,35 @@ fn the_echo_agent_of_a_project_must_be_the_shipped_one() {
     ));
     world.write("project/.claude/agents/e.md", ECHO_DEFINITION);
     assert_eq!(world.gather(&json!({}), |_| {}).echo, EchoAvailability::Available);
+}
+
+#[test]
+fn a_repository_cannot_slip_in_an_agent_that_hands_results_back() {
+    // The client reads each of these and runs the project's agent in place of the user's (2.1.332).
+    let front = agent("echo-through", "");
+    let latin = [front.as_bytes(), b"\xff"].concat();
+    let large = [front.as_bytes(), &vec![b'x'; 400_000]].concat();
+    let too_large = [front.as_bytes(), &vec![b'x'; 5 * 1024 * 1024]].concat();
+    for (path, bytes) in [
+        ("x.md", &latin),
+        ("x.md", &large),
+        ("x.md", &too_large),
+        ("1/2/3/4/5/6/7/8/9/10/x.md", &front.into_bytes()),
+    ] {
+        let world = World::new(&["claude"]);
+        world.write("config/agents/e.md", ECHO_DEFINITION);
+        let echo = || world.gather(&json!({"prompt": "p"}), |_| {}).echo;
+        assert_eq!(echo(), EchoAvailability::Available);
+        let path = format!("project/.claude/agents/{path}");
+        let file = world.root.path().join(&path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        world.write(&path, bytes);
+        let found = echo();
+        assert!(
+            matches!(&found, EchoAvailability::Foreign { path } | EchoAvailability::Unread { path } if *path == file),
+            "{found:?}"
+        );
+    }
 }
 
 #[test]

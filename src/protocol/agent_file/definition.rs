@@ -8,9 +8,6 @@ use crate::protocol::settings::split_list;
 /// A file that defines no agent. The client ignores such files without a word.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentFileError {
-    /// It is not UTF-8.
-    #[error("the agent file is not UTF-8")]
-    NotText(#[from] std::str::Utf8Error),
     /// It does not begin with front matter.
     #[error("the agent file has no front matter")]
     NoFrontMatter,
@@ -55,13 +52,13 @@ pub struct AgentDefinition {
 }
 
 impl AgentDefinition {
-    /// Reads a Markdown file.
+    /// Reads a Markdown file. Bytes that are not UTF-8 are replaced, as the client does (2.1.332).
     ///
     /// # Errors
     /// [`AgentFileError`] where the client would ignore it.
     pub fn from_markdown(bytes: &[u8]) -> Result<Self, AgentFileError> {
-        let text = std::str::from_utf8(bytes)?;
-        let (yaml, body) = front_matter::split(text).ok_or(AgentFileError::NoFrontMatter)?;
+        let text = String::from_utf8_lossy(bytes);
+        let (yaml, body) = front_matter::split(&text).ok_or(AgentFileError::NoFrontMatter)?;
         let fields = front_matter::parse(yaml)?;
         let name = text_of(&fields, "name").ok_or(AgentFileError::Missing { field: "name" })?;
         Self::from_fields(name, &fields, body.trim().to_owned())
@@ -189,12 +186,17 @@ mod tests {
     }
 
     #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        let read = AgentDefinition::from_markdown(b"---\nname: n\ndescription: d\n---\nbo\xffdy\0").unwrap();
+        assert_eq!((read.name.as_str(), read.prompt.as_str()), ("n", "bo\u{fffd}dy\0"));
+    }
+
+    #[test]
     fn what_the_client_ignores_is_an_error() {
         let missing = |text: &str| AgentDefinition::from_markdown(text.as_bytes()).unwrap_err().to_string();
         assert!(missing("# no front matter").contains("no front matter"));
         assert!(missing("---\nname: n\n---\n").contains("description"));
         assert!(missing("---\nname: 7\ndescription: d\n---\n").contains("name"));
         assert!(missing("---\nname: \"open\n---\n").contains("cannot be read"));
-        assert!(AgentDefinition::from_markdown(b"---\nname: \xff\n---\n").is_err());
     }
 }

@@ -42,6 +42,8 @@ pub struct AgentPlaces<'a> {
 #[must_use]
 pub fn collect(places: AgentPlaces<'_>) -> Agents {
     let mut budget = ScanBudget::default();
+    // One of its own: however much a repository holds, what others define is read.
+    let mut project_budget = ScanBudget::default();
     let flags = places.flags;
     // Measured: --bare (2.1.156, 2.1.332), --safe-mode and --restricted (2.1.332) hide what files define.
     let files = !(flags.bare || flags.safe_mode || flags.restricted);
@@ -52,7 +54,7 @@ pub fn collect(places: AgentPlaces<'_>) -> Agents {
             all.extend(folder(&config.join("agents"), Origin::User, places, &mut budget));
         }
         if places.sources.project {
-            all.extend(project(places, &mut budget));
+            all.extend(project(places, &mut project_budget));
         }
     }
     all.extend(flag_agents(places, &mut budget));
@@ -60,7 +62,7 @@ pub fn collect(places: AgentPlaces<'_>) -> Agents {
         let managed = places.managed.join(".claude/agents");
         all.extend(folder(&managed, Origin::Managed, places, &mut budget));
     }
-    Agents::new(all)
+    Agents::new(all).beside(project_budget.unread.or(budget.unread))
 }
 
 fn nearest_wins(version: Option<ClientVersion>) -> bool {

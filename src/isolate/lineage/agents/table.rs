@@ -1,6 +1,6 @@
 //! The definitions of a session, and the name's way to one of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::protocol::agent_file::AgentDefinition;
@@ -56,7 +56,10 @@ impl Found {
 
 /// The definitions of a session, weakest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Agents(Vec<Found>);
+pub struct Agents {
+    all: Vec<Found>,
+    unread: Option<PathBuf>,
+}
 
 /// What a name leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,13 +76,28 @@ impl Agents {
     /// The definitions in this order, weakest first.
     #[must_use]
     pub fn new(weakest_first: Vec<Found>) -> Self {
-        Self(weakest_first)
+        Self {
+            all: weakest_first,
+            unread: None,
+        }
+    }
+
+    /// The same, with a file or folder that the client may have found any definition in.
+    #[must_use]
+    pub fn beside(self, unread: Option<PathBuf>) -> Self {
+        Self { unread, ..self }
+    }
+
+    /// A file or folder that could not be read, where there is one: the client may know a definition that is not here.
+    #[must_use]
+    pub fn unread(&self) -> Option<&Path> {
+        self.unread.as_deref()
     }
 
     /// All of them, weakest first.
     #[must_use]
     pub fn all(&self) -> &[Found] {
-        &self.0
+        &self.all
     }
 
     /// The definition that a call's `subagent_type` leads to: the exact name, else the one name that is the same without
@@ -95,7 +113,7 @@ impl Agents {
             return Lookup::NotFound;
         }
         let mut names: Vec<&str> = self
-            .0
+            .all
             .iter()
             .map(|found| found.definition.name.as_str())
             .filter(|own| loosened(own) == loose)
@@ -110,7 +128,7 @@ impl Agents {
     }
 
     fn exact(&self, name: &str) -> Option<&Found> {
-        self.0.iter().rev().find(|found| found.definition.name == name)
+        self.all.iter().rev().find(|found| found.definition.name == name)
     }
 }
 
