@@ -45,12 +45,12 @@ fn judge(command: &str) -> Decision {
     decide(&question, &Policy::default())
 }
 
-/// Whether the guard read the whole command.
+/// Whether the guard read the whole command. Programs in its texts are not asked about: `bash -n` does not read them, and
+/// their failures stand at a place of their own text.
 fn reads(command: &str) -> bool {
-    !judge(command)
-        .facts
-        .iter()
-        .any(|fact| matches!(fact, Fact::Unread { .. }))
+    let facts = judge(command).facts;
+    let whole = |fact: &Fact| matches!(fact, Fact::Unread { failure, span } if span.end == command.len() && failure.at == span.start);
+    !facts.last().is_some_and(whole)
 }
 
 /// Whether `bash -n` takes the command, without running any of it.
