@@ -13,6 +13,7 @@ use super::source::{Problem, Sourced};
 use super::table_reader::{FileOrigin, TableReader};
 use super::tree::{Item, Table};
 use crate::base::AgentType;
+use crate::base::redact::Redactor;
 
 /// `[intercept]` of one layer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +38,9 @@ pub(super) struct FilePart {
     pub(super) redact_patterns: Vec<Sourced<String>>,
     pub(super) rooms: Rooms,
 }
+
+/// Patterns of one file: each may take 1 MiB and some milliseconds.
+const MOST_PATTERNS: usize = 64;
 
 /// Reads the text of a file.
 pub(super) struct FileReader<'a> {
@@ -172,8 +176,27 @@ impl FileReader<'_> {
 
     fn redact(&mut self, table: &Table) -> Vec<Sourced<String>> {
         let mut reader = TableReader::new("redact", table, self.origin, self.problems);
-        let patterns = reader.texts("patterns");
+        let mut patterns = reader.texts("patterns");
         reader.finish();
+        if patterns.len() > MOST_PATTERNS {
+            let what = format!("redact.patterns holds more than {MOST_PATTERNS}");
+            let past = patterns.split_off(MOST_PATTERNS);
+            let source = past.into_iter().next().map(|pattern| pattern.source);
+            self.problems.extend(source.map(|source| Problem { source, what }));
+        }
+        // One that cannot be used must not take the others with it.
+        patterns.retain(|pattern| match Redactor::with_patterns([pattern.value.as_str()]) {
+            Ok(_) => true,
+            Err(error) => {
+                self.problems.push(Problem {
+                    source: pattern.source.clone(),
+                    what: format!(
+                        "redact.patterns: {error}: no regular expression, or one that needs more than 1 MiB"
+                    ),
+                });
+                false
+            }
+        });
         patterns
     }
 

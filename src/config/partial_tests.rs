@@ -167,3 +167,17 @@ fn words_are_read_and_written_alike() {
         "has to be \"report\" or \"deny\" or \"builtin\", not \"Report\""
     );
 }
+
+#[test]
+fn a_pattern_that_cannot_be_used_is_named_and_takes_no_other_with_it() {
+    let (part, problems) =
+        parse("[redact]\npatterns = [\n  \"acme-[0-9]+\",\n  \"open(\",\n  \"b{9999}{9999}\",\n]\n");
+    let kept: Vec<&str> = part.redact_patterns.iter().map(|kept| kept.value.as_str()).collect();
+    assert_eq!(kept, ["acme-[0-9]+"]);
+    assert_eq!(problems.iter().map(line).collect::<Vec<_>>(), [4, 5]);
+    assert!(shown(&problems)[0].contains("open("));
+
+    let many = format!("[redact]\npatterns = [{}]\n", "\"a\",".repeat(65));
+    let (part, problems) = parse(&many);
+    assert_eq!((part.redact_patterns.len(), problems.len()), (64, 1));
+}

@@ -1,6 +1,6 @@
 //! From a call to everything that its cell needs, before anything is started: reads, decides, refuses.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::run::Firing;
 use super::schema;
 use crate::base::chain::Chain;
 use crate::base::{AgentType, CellId, Deadline, SessionId, SpanId, TraceContext, TraceId, UnixNanos};
-use crate::config::{CellMarks, ChildEnv, StartEnv, child_environment};
+use crate::config::{CellMarks, ChildEnv, Client, ClientError, StartEnv, child_environment};
 use crate::ledger::record::TraceIds;
 use crate::process::{Limits, started_at};
 use crate::protocol::ClientVersion;
@@ -69,7 +69,7 @@ pub(super) struct Prepared {
 pub(super) fn prepare(firing: &Firing<'_>, call: &AgentCall) -> Result<Prepared, String> {
     let program = choose_program(firing);
     let versions = versions(firing, &program);
-    let lineage = gather(firing, call, versions);
+    let lineage = gather(firing, call, (command_line(&firing.around.client)?, versions));
     let agent = permitted(&lineage, call, versions.cell)?;
     let inherited = lineage.inherited.as_ref().map_err(|error| {
         format!(
@@ -160,7 +160,24 @@ fn versions(firing: &Firing<'_>, program: &Program) -> Versions {
     Versions { parent, cell }
 }
 
-fn gather(firing: &Firing<'_>, call: &AgentCall, versions: Versions) -> Lineage {
+/// The words of the parent's command line. Where every process above the hook is a shell, it was started by hand and
+/// there is no parent whose limits could be lost.
+fn command_line(client: &Result<Client, ClientError>) -> Result<&[OsString], String> {
+    let unknown = |why: String| format!("subcell: {why}, so its parent's limits are not known and no cell is made");
+    match client {
+        Ok(client) if client.cmdline.is_empty() => Err(unknown(format!(
+            "/proc/{}/cmdline is empty or cannot be read",
+            client.pid
+        ))),
+        Ok(client) => Ok(&client.cmdline),
+        Err(ClientError::OnlyShells) => Ok(&[]),
+        Err(error @ (ClientError::NoParent | ClientError::Unreadable { .. })) => {
+            Err(unknown(Chain(error).to_string()))
+        }
+    }
+}
+
+fn gather(firing: &Firing<'_>, call: &AgentCall, (command_line, versions): (&[OsString], Versions)) -> Lineage {
     let believed = &firing.around.believed;
     let client = firing.around.client.as_ref().ok();
     let start_env = |name: &str| {
@@ -173,7 +190,7 @@ fn gather(firing: &Firing<'_>, call: &AgentCall, versions: Versions) -> Lineage 
     let config = believed.client_config_dir();
     let handed_down = limits::handed_down(believed);
     let around = lineage::Surroundings {
-        command_line: client.map(|client| client.cmdline.as_slice()).unwrap_or_default(),
+        command_line,
         versions,
         start: &firing.project,
         config: config.as_deref(),
@@ -336,4 +353,39 @@ fn warnings(lineage: &Lineage) -> Vec<String> {
             .to_owned()
     });
     model.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Pid;
+
+    #[test]
+    fn a_parent_whose_command_line_is_not_known_gets_no_cell() {
+        let client = |cmdline: &[&str]| Client {
+            pid: Pid(7),
+            start_ticks: 1,
+            exe: None,
+            cmdline: cmdline.iter().map(OsString::from).collect(),
+            cwd: None,
+            start_cwd: None,
+            start_env: StartEnv::Unreadable("no".into()),
+            confirmed: None,
+        };
+        let unreadable = ClientError::Unreadable {
+            pid: Pid(7),
+            source: std::io::ErrorKind::PermissionDenied.into(),
+        };
+        for (found, expected) in [
+            (Ok(client(&["claude", "-p"])), Some(2)),
+            (Ok(client(&[])), None),
+            (Err(ClientError::OnlyShells), Some(0)),
+            (Err(ClientError::NoParent), None),
+            (Err(unreadable), None),
+        ] {
+            let words = command_line(&found);
+            assert_eq!(words.as_ref().ok().map(|words| words.len()), expected, "{found:?}");
+            assert!(words.err().is_none_or(|why| why.contains("limits are not known")));
+        }
+    }
 }

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use super::intercept::Standing;
 use super::intercept::{AgentCall, Isolation};
 use super::prepare::Prepared;
-use super::run::{Firing, standing};
+use super::run::{Firing, redactor, standing};
 use crate::base::digest::sha256_hex;
 use crate::base::{AgentType, CellId, ProcessIdentity, ToolUseId};
 use crate::ledger::record::{Asked, Delivery, ExportState, FORMAT, Phase};
 use crate::ledger::{Record, State};
 
-const DESCRIPTION_LIMIT: usize = 200;
+/// Characters that a record keeps of a text that a model wrote.
+const TEXT_LIMIT: usize = 200;
 
 /// The record of a call that no cell is made for.
 #[must_use]
@@ -22,6 +23,9 @@ pub(super) fn bare(firing: &Firing<'_>, tool_use_id: ToolUseId, state: State) ->
             .and_then(|input| input.get(field))
             .and_then(serde_json::Value::as_str)
     };
+    let redactor = redactor(firing.profile);
+    // Redacted before it is cut: half a secret is not seen for one.
+    let short = |text: &str| -> String { redactor.text(text).text.chars().take(TEXT_LIMIT).collect() };
     let prompt = text("prompt").unwrap_or_default();
     let depth = match standing(firing.around) {
         Standing::InCell { depth } => depth,
@@ -36,18 +40,14 @@ pub(super) fn bare(firing: &Firing<'_>, tool_use_id: ToolUseId, state: State) ->
         agent_type: text("subagent_type")
             .and_then(|agent| agent.parse().ok())
             .unwrap_or_else(AgentType::default),
-        description: text("description")
-            .unwrap_or_default()
-            .chars()
-            .take(DESCRIPTION_LIMIT)
-            .collect(),
+        description: text("description").map(short).unwrap_or_default(),
         depth,
         child_session: None,
         asked: Asked {
-            model: text("model").map(str::to_owned),
+            model: text("model").map(short),
             model_source: "none".to_owned(),
-            effort: text("effort").map(str::to_owned),
-            isolation: text("isolation").map(str::to_owned),
+            effort: text("effort").map(short),
+            isolation: text("isolation").map(short),
             prompt_bytes: prompt.len() as u64,
             prompt_sha256: sha256_hex(prompt.as_bytes()),
         },
@@ -61,7 +61,13 @@ pub(super) fn bare(firing: &Firing<'_>, tool_use_id: ToolUseId, state: State) ->
         client_version: None,
         client_binary: None,
         ignored_environment: firing.around.believed.ignored().to_vec(),
-        notes: firing.around.believed.problems().to_vec(),
+        notes: firing
+            .around
+            .believed
+            .problems()
+            .iter()
+            .map(|problem| redactor.text(problem).text)
+            .collect(),
         hook_process: ProcessIdentity::current(),
         keeper_process: None,
     }
@@ -87,7 +93,9 @@ pub(super) fn opening(firing: &Firing<'_>, call: &AgentCall, prepared: &Prepared
     record.trace = Some(prepared.trace.clone());
     record.client_version.clone_from(&prepared.client_version);
     record.client_binary = Some(prepared.plan.spawn.program.clone());
-    record.notes.extend(prepared.notes.iter().cloned());
+    let redactor = redactor(firing.profile);
+    let notes = prepared.notes.iter().map(|note| redactor.text(note).text);
+    record.notes.extend(notes);
     let planned = Phase {
         start_unix_nano: firing.began,
         end_unix_nano: prepared.planned,

@@ -11,8 +11,9 @@ use super::prepare::{Prepared, prepare};
 use super::records;
 use super::work::{Work, work};
 use super::{join, limits};
+use crate::base::digest::sha256_hex;
 use crate::base::redact::Redactor;
-use crate::base::{AgentType, ToolUseId, UnixNanos};
+use crate::base::{AgentType, ToolUseId, UnixNanos, read_bounded};
 use crate::config::{Guard, OnPass, Profile, Surroundings};
 use crate::ledger::record::{Delivery, Phase};
 use crate::ledger::{End, PassReason, Record, RecordName, State};
@@ -207,10 +208,11 @@ fn second(
         }
         State::Running => return HookReply::Silent,
     };
-    let text = end
-        .result
-        .as_ref()
-        .and_then(|_| std::fs::read(books.result_path(Some(&name))?).ok());
+    let text = end.result.as_ref().and_then(|result| {
+        let bytes = read_bounded(&books.result_path(Some(&name))?, result.bytes).ok()?;
+        // Another text than the cell's is no answer of it.
+        (sha256_hex(&bytes) == result.sha256).then_some(bytes)
+    });
     let shown = Shown {
         books,
         name: Some(&name),

@@ -296,6 +296,33 @@ fn a_second_hook_of_the_same_call_joins_the_cell() {
 }
 
 #[test]
+fn a_result_that_was_changed_is_not_handed_on_by_a_second_hook() {
+    let scene = Scene::new("");
+    scene.run();
+    assert_eq!(scene.run().echoed(), "rr");
+    scene.file(".local/state/subcell/cells/toolu_1.result", "VERDICT 5/5");
+    assert!(
+        scene
+            .run()
+            .echoed()
+            .starts_with("[subcell] The isolated subagent FAILED")
+    );
+}
+
+#[test]
+fn what_a_model_wrote_is_cut_and_redacted_in_the_record() {
+    let secret = format!("sk-ant-api03-{}", "Ab3".repeat(31));
+    let scene = Scene::new("")
+        .input("description", json!(format!("{}{secret}", "d".repeat(190))))
+        .input("model", json!("m".repeat(5 * 1024 * 1024)));
+    passed(&scene, "malformed");
+    let record = scene.record();
+    let description = record["description"].as_str().unwrap();
+    assert!(!description.contains("sk-ant"), "{description}");
+    assert_eq!(record["asked"]["model"].as_str().unwrap().len(), 200);
+}
+
+#[test]
 fn a_record_of_another_session_is_not_used() {
     let scene = Scene::new("");
     scene.run();
