@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::echo::{self, Mark};
+use super::echo::{self, Mark, Shown};
 use super::intercept::AgentCall;
 use crate::config::OnFailure;
 use crate::ledger::record::{Delivery, DeliveryMode, DeliveryOutcome};
@@ -35,40 +35,36 @@ pub struct Ended<'a> {
 pub fn deliver(ended: &Ended<'_>) -> (HookReply, Delivery) {
     let leaks = leak_note(ended.end);
     let (reply, delivery) = match (&ended.end.ending, ended.answer) {
-        (Ending::Completed, Some(answer)) => by_echo(ended, &answer_text(ended.end, answer)),
+        (Ending::Completed, Some(answer)) => by_echo(ended, &answer_text(ended, answer)),
         (ending, _) => failed(ended, ending),
     };
     (leaks.map_or(reply.clone(), |note| reply.telling(&note)), delivery)
 }
 
-/// The answer as text, decoded once; a kept worktree is named after it.
-fn answer_text(end: &End, answer: &[u8]) -> String {
-    let text = String::from_utf8_lossy(answer);
-    match end.worktree.as_ref().filter(|worktree| worktree.kept) {
-        None => text.into_owned(),
-        Some(kept) => {
-            let branch = kept
-                .branch
-                .as_deref()
-                .map(|branch| format!(", branch {branch}"))
-                .unwrap_or_default();
-            format!(
-                "{text}\n\n[subcell] The worktree was kept: {}{branch}",
-                kept.folder.display()
-            )
-        }
+/// The answer as it is shown; a kept worktree is named after it, also where it is cut.
+fn answer_text<'a>(ended: &Ended<'a>, answer: &'a [u8]) -> Shown<'a> {
+    let mut shown = echo::shown(answer, ended.result);
+    if let Some(kept) = ended.end.worktree.as_ref().filter(|worktree| worktree.kept) {
+        let branch = kept
+            .branch
+            .as_deref()
+            .map(|branch| format!(", branch {branch}"))
+            .unwrap_or_default();
+        let note = format!("\n\n[subcell] The worktree was kept: {}{branch}", kept.folder.display());
+        shown.text.to_mut().push_str(&note);
     }
+    shown
 }
 
-fn by_echo(ended: &Ended<'_>, text: &str) -> (HookReply, Delivery) {
+fn by_echo(ended: &Ended<'_>, Shown { text, cut }: &Shown<'_>) -> (HookReply, Delivery) {
     let mark = ended.mark.clone().filter(|mark| !text.contains(mark.as_str()));
     let mark = mark.unwrap_or_else(|| Mark::absent_from(text));
-    let echo = echo::echo(ended.call, text, &mark, ended.echo_agent, ended.result);
+    let echo = echo::echo(ended.call, text, &mark, ended.echo_agent);
     let delivery = Delivery {
         mode: DeliveryMode::Echo,
         outcome: DeliveryOutcome::None,
         agent: Some(echo.agent),
-        cut: echo.cut,
+        cut: *cut,
         mark: Some(mark.as_str().to_owned()),
         rewrite_sha256: Some(echo.prompt_sha256),
     };
@@ -84,7 +80,10 @@ fn by_echo(ended: &Ended<'_>, text: &str) -> (HookReply, Delivery) {
 fn failed(ended: &Ended<'_>, ending: &Ending) -> (HookReply, Delivery) {
     let text = echo::failure_text(ending.word(), &ending.cause(), ended.record);
     match ended.on_failure {
-        OnFailure::Report => by_echo(ended, &text),
+        OnFailure::Report => {
+            let text = text.into();
+            by_echo(ended, &Shown { text, cut: false })
+        }
         OnFailure::Deny => {
             let delivery = Delivery {
                 mode: DeliveryMode::Deny,
@@ -198,6 +197,22 @@ mod tests {
         let (reply, delivery) = answer(&lost, None, OnFailure::Builtin);
         assert!(matches!(reply, HookReply::Note { message } if message.contains("built-in subagent runs")));
         assert_eq!(delivery, Delivery::none());
+    }
+
+    #[test]
+    fn a_kept_worktree_is_named_also_where_the_result_is_cut() {
+        let mut completed = end(Ending::Completed);
+        completed.worktree = Some(Worktree {
+            folder: "/w/t".into(),
+            branch: None,
+            kept: true,
+        });
+        let long = vec![b'x'; echo::WHOLE_LIMIT + 1];
+        let (reply, delivery) = answer(&completed, Some(&long), OnFailure::Report);
+        assert!(
+            delivery.cut
+                && prompt(&reply).contains("could not be stored]\n\n[subcell] The worktree was kept: /w/t\nEND-")
+        );
     }
 
     #[test]

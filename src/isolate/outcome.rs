@@ -50,17 +50,17 @@ pub fn judge(evidence: Evidence<'_>, at: UnixNanos, redact: &dyn Fn(&str) -> Str
     let ending = ending_of(&evidence, redact);
     let mut end = End::bare(ending, at);
     (end.exit_code, end.exit_signal) = (exit_code, exit_signal);
-    let Ok(result) = evidence.output else {
+    let Ok(mut result) = evidence.output else {
         return Outcome { end, text: None };
     };
+    // Taken and not copied: it may be as large as the output limit.
+    let text = result.text.take().filter(|text| !text.is_empty());
     let text = if end.ending.is_success() && evidence.needs_structure {
         // Serialising a JSON value that was just read cannot fail.
-        result
-            .structured
-            .as_ref()
-            .and_then(|value| serde_json::to_vec(value).ok())
+        let structured = result.structured.as_ref();
+        structured.and_then(|value| serde_json::to_vec(value).ok())
     } else {
-        result.text.clone().filter(|text| !text.is_empty())
+        text
     };
     take_over(&mut end, result);
     Outcome { end, text }
@@ -144,7 +144,7 @@ fn ending_of(evidence: &Evidence<'_>, redact: &dyn Fn(&str) -> String) -> Ending
 
 /// What a readable result says of itself.
 fn verdict(result: &ChildResult, needs_structure: bool, redact: &dyn Fn(&str) -> String) -> Ending {
-    let text = result.text.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+    let text = result.text.as_deref().unwrap_or_default();
     let fault = match (result.subtype.as_deref(), result.is_error) {
         (_, Some(true)) => ChildFault::IsError,
         (Some("success"), Some(false)) if result.never_reached_a_model() => ChildFault::NothingRan,
@@ -152,14 +152,14 @@ fn verdict(result: &ChildResult, needs_structure: bool, redact: &dyn Fn(&str) ->
             Some(_) => return Ending::Completed,
             None => ChildFault::NoStructuredOutput,
         },
-        (Some("success"), Some(false)) if text.trim().is_empty() => ChildFault::EmptyResult,
+        (Some("success"), Some(false)) if is_blank(text) => ChildFault::EmptyResult,
         (Some("success"), Some(false)) => return Ending::Completed,
         (Some("success") | None, None) => ChildFault::NoVerdict,
         (_, Some(false) | None) => ChildFault::Subtype,
     };
-    let mut said = text.trim().to_owned();
+    let mut said = beginning(text);
     if said.is_empty() {
-        said = result.errors.join("; ");
+        said = beginning(result.errors.join("; ").as_bytes());
     }
     let detail = shorten(&redact(&said), Keep::Begin);
     // The client's own words, 2.1.156 to 2.1.332; the API status is null there and the cost 0.
@@ -175,7 +175,8 @@ fn verdict(result: &ChildResult, needs_structure: bool, redact: &dyn Fn(&str) ->
         .api_error_status
         .map(|status| format!("API status {status}"))
         .unwrap_or_default();
-    let parts = [redact(subtype), status, detail];
+    let subtype = shorten(&redact(&beginning(subtype.as_bytes())), Keep::Begin);
+    let parts = [subtype, status, detail];
     let detail = parts
         .iter()
         .filter(|part| !part.is_empty())
@@ -183,6 +184,22 @@ fn verdict(result: &ChildResult, needs_structure: bool, redact: &dyn Fn(&str) ->
         .collect::<Vec<_>>()
         .join(": ");
     Ending::ChildError { fault, detail }
+}
+
+/// Whether nothing but white space is in it. A long text is not decoded for this: it may be as large as the output limit.
+fn is_blank(text: &[u8]) -> bool {
+    text.utf8_chunks()
+        .all(|chunk| chunk.valid().trim().is_empty() && chunk.invalid().is_empty())
+}
+
+/// As much of a text's beginning as a record may need: what is kept, and enough behind it to know a secret that begins
+/// there. Redacting all of a text of the output limit's size would outlast every deadline.
+fn beginning(text: &[u8]) -> String {
+    // A character is at most four bytes.
+    const BYTES: usize = 4 * DETAIL_LIMIT + 16 * 1024;
+    let text = text.trim_ascii_start();
+    let head = text.get(..BYTES).unwrap_or(text);
+    String::from_utf8_lossy(head).trim().to_owned()
 }
 
 #[derive(Clone, Copy)]

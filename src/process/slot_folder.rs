@@ -2,8 +2,8 @@
 //! lock, write or create a file of their choice.
 
 use std::fs::{DirBuilder, File, TryLockError};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -71,9 +71,12 @@ impl SlotFile {
     }
 
     /// Writes this process's pid, for whoever looks, and with it the time from which the cell's age counts.
+    ///
+    /// Over the one before, padded to the width of the longest, and never truncated: a file that was emptied and written
+    /// again is sent to the disk when it is closed (ext4, `auto_da_alloc`), for which a hook would wait.
     pub(super) fn touch(self, folder: &SlotFolder) -> Result<Self, SlotError> {
-        let mut to = &self.file;
-        let written = to.set_len(0).and_then(|()| writeln!(to, "{}", std::process::id()));
+        let line = format!("{:<10}\n", std::process::id());
+        let written = self.file.write_all_at(line.as_bytes(), 0);
         written.map_err(|source| folder.io(&slot_name(self.number), source))?;
         Ok(self)
     }
@@ -247,6 +250,20 @@ mod tests {
         symlink("/etc/passwd", real.join("moved")).unwrap();
         fs::rename(real.join("moved"), real.join("queue")).unwrap();
         assert!(matches!(acquire(&real), Err(SlotError::Refused { .. })));
+    }
+
+    #[test]
+    fn a_slot_names_its_holder_and_nobody_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let slot = folder.path().join("slot-000");
+        // The longest pid that Linux has.
+        fs::write(&slot, "4194304   \n").unwrap();
+        fs::set_permissions(&slot, fs::Permissions::from_mode(0o600)).unwrap();
+        let _held = acquire(folder.path()).unwrap();
+        assert_eq!(
+            fs::read_to_string(&slot).unwrap().trim_end(),
+            std::process::id().to_string()
+        );
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod guard_background;
 mod guard_commands;
 mod guard_liveness;
 mod hook;
+mod hostile_results;
 mod inspect;
 mod intercept;
 mod intercept_child;
