@@ -16,4 +16,4 @@ if grep -q INTERP <<<"$headers" || ! grep -q 'Type: *EXEC' <<<"$headers"; then
   echo "$headers" >&2
   exit 1
 fi
-echo "$binary"
+realpath "$binary"

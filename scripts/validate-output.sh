@@ -15,8 +15,9 @@ for name in topic.md evaluation.md summary.md; do
     [ -s "$dir/$name" ] || fail "$dir/$name is missing or empty"
 done
 
-# The first line that subcell gives a failed cell; a judgement that begins with it is none.
-if [ -f "$dir/evaluation.md" ] && grep -q '^\[subcell\] The isolated subagent FAILED' "$dir/evaluation.md"; then
+# The first line that subcell gives a failed cell: what has it is no judgement. Clients from 2.1.295 on put a paragraph of
+# their own before it and indent it.
+if [ -f "$dir/evaluation.md" ] && grep -q '^[[:space:]]*\[subcell\] The isolated subagent FAILED' "$dir/evaluation.md"; then
     fail "$dir/evaluation.md holds a failed cell, not a judgement"
 fi
 

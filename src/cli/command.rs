@@ -1,5 +1,7 @@
 //! From the arguments to an exit code.
 
+use std::io::IsTerminal;
+
 use clap::Parser;
 use clap::error::ErrorKind;
 
@@ -26,7 +28,14 @@ fn usage(error: &clap::Error) -> Exit {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return Exit::Done;
     }
-    if std::env::args_os().nth(1).is_some_and(|name| name == "intercept") {
+    // A hook entry whose subcommand is misspelt may have been meant for any event; the denial counts for the one that
+    // matters and says nothing to the others. A person at a terminal has read the message already.
+    let meant = std::env::args_os().nth(1).is_some_and(|name| name == "intercept");
+    let unknown = matches!(
+        error.kind(),
+        ErrorKind::InvalidSubcommand | ErrorKind::MissingSubcommand
+    );
+    if meant || (unknown && !std::io::stdin().is_terminal()) {
         intercept::deny_for_wrong_entry(error);
     }
     Exit::Usage

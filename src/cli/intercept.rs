@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::base::chain::Chain;
-use crate::base::{Deadline, UnixNanos};
+use crate::base::{Deadline, ProcessIdentity, UnixNanos};
 use crate::config::{Delivery, Flags, LiveProc, OnFailure, OnPass, Profile, Surroundings};
 use crate::exit::Exit;
 use crate::isolate::{self, Firing};
@@ -118,7 +118,7 @@ fn print_reply(reply: &HookReply) -> String {
 }
 
 fn decide(args: &InterceptArgs, began: UnixNanos) -> String {
-    let signals = match Signals::install() {
+    let mut signals = match Signals::install() {
         Ok(signals) => signals,
         Err(error) => return print_reply(&refusal(&format!("signal handlers cannot be installed: {error}"))),
     };
@@ -134,6 +134,9 @@ fn decide(args: &InterceptArgs, began: UnixNanos) -> String {
         return String::new();
     }
     let around = Surroundings::look(&LiveProc);
+    if let Some(client) = client_identity(&around) {
+        signals.watch(&client);
+    }
     let project = isolate::project_folder(&around, &event);
     let profile = match Profile::load(&around.believed, Some(&project), &args.flags()) {
         Ok(profile) => profile,
@@ -157,6 +160,13 @@ fn decide(args: &InterceptArgs, began: UnixNanos) -> String {
     } else {
         print_reply(&isolate::run(&firing))
     }
+}
+
+/// The client, where it was found and is still the process that was looked at.
+fn client_identity(around: &Surroundings) -> Option<ProcessIdentity> {
+    let client = around.client.as_ref().ok()?;
+    let found = ProcessIdentity::of(i32::try_from(client.pid.0).ok()?)?;
+    Some(found).filter(|found| found.start_ticks == client.start_ticks)
 }
 
 fn refusal(reason: &str) -> HookReply {

@@ -78,7 +78,16 @@ fn by_echo(ended: &Ended<'_>, Shown { text, cut }: &Shown<'_>) -> (HookReply, De
 }
 
 fn failed(ended: &Ended<'_>, ending: &Ending) -> (HookReply, Delivery) {
-    let text = echo::failure_text(ending.word(), &ending.cause(), ended.record);
+    let (word, cause) = if ending.is_success() {
+        // The cell did its part; what it gave cannot be had any more.
+        (
+            "result_missing",
+            "its result could not be stored, or is not the one that was".to_owned(),
+        )
+    } else {
+        (ending.word(), ending.cause())
+    };
+    let text = echo::failure_text(word, &cause, ended.record);
     match ended.on_failure {
         OnFailure::Report => {
             let text = text.into();

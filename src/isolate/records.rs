@@ -67,10 +67,23 @@ pub(super) fn bare(firing: &Firing<'_>, tool_use_id: ToolUseId, state: State) ->
             .problems()
             .iter()
             .map(|problem| redactor.text(problem).text)
+            .chain(contradiction(firing))
             .collect(),
         hook_process: ProcessIdentity::current(),
         keeper_process: None,
     }
+}
+
+/// A client that a program which is no shell starts hooks through, or a repository that sets `CLAUDE_PID` (2.1.156): then
+/// the process whose limits were read may not be the client.
+fn contradiction(firing: &Firing<'_>) -> Option<String> {
+    let client = firing.around.client.as_ref().ok()?;
+    (client.confirmed == Some(false)).then(|| {
+        format!(
+            "CLAUDE_PID names another process than {}, whose command line and environment were read",
+            client.pid.0
+        )
+    })
 }
 
 /// The record of a cell that is about to run.

@@ -13,7 +13,7 @@ use super::work::{Work, work};
 use super::{join, limits};
 use crate::base::digest::sha256_hex;
 use crate::base::redact::Redactor;
-use crate::base::{AgentType, ToolUseId, UnixNanos, read_bounded};
+use crate::base::{AgentType, Links, ToolUseId, UnixNanos, read_bounded};
 use crate::config::{Guard, OnPass, Profile, Surroundings};
 use crate::ledger::record::{Delivery, Phase};
 use crate::ledger::{End, PassReason, Record, RecordName, State};
@@ -147,6 +147,7 @@ fn cell(
         mut end,
         text,
         mut phases,
+        notes,
     } = work(firing, prepared, books, name.as_ref());
     end.result = text.as_deref().and_then(|text| books.store_result(name.as_ref(), text));
     let deliver_began = UnixNanos::now();
@@ -172,6 +173,7 @@ fn cell(
     books.change(name.as_ref(), |record| {
         record.state = State::Ended(Box::new(end));
         record.delivery = delivery;
+        record.notes.extend(notes);
         record
             .phases
             .extend(phases.into_iter().map(|(phase, times)| (phase.to_owned(), times)));
@@ -209,7 +211,7 @@ fn second(
         State::Running => return HookReply::Silent,
     };
     let text = end.result.as_ref().and_then(|result| {
-        let bytes = read_bounded(&books.result_path(Some(&name))?, result.bytes).ok()?;
+        let bytes = read_bounded(&books.result_path(Some(&name))?, result.bytes, Links::Refuse).ok()?;
         // Another text than the cell's is no answer of it.
         (sha256_hex(&bytes) == result.sha256).then_some(bytes)
     });

@@ -13,7 +13,7 @@ use crate::base::chain::Chain;
 use crate::base::{ProcessIdentity, UnixNanos};
 use crate::ledger::record::Phase;
 use crate::ledger::{End, Ending, RecordName};
-use crate::process::{Finished, OWN_EXECUTABLE, Site, Slot, SlotError, Slots, supervise};
+use crate::process::{Finished, Leftover, OWN_EXECUTABLE, Site, Slot, SlotError, Slots, supervise};
 use crate::protocol::{ChildOutputError, ChildResult, transcript};
 
 /// A cell that has ended.
@@ -25,6 +25,8 @@ pub(super) struct Work {
     pub text: Option<Vec<u8>>,
     /// The phases that it went through.
     pub phases: Vec<(&'static str, Phase)>,
+    /// What a reader of the record should know besides.
+    pub notes: Vec<String>,
 }
 
 impl Work {
@@ -33,6 +35,7 @@ impl Work {
             end: End::bare(ending, UnixNanos::now()),
             text: None,
             phases,
+            notes: Vec::new(),
         }
     }
 }
@@ -42,7 +45,7 @@ impl Work {
 pub(super) fn work(firing: &Firing<'_>, prepared: &Prepared, books: &mut Books, name: Option<&RecordName>) -> Work {
     let mut phases = Vec::new();
     let slot_began = UnixNanos::now();
-    let slot = take_slot(firing, prepared);
+    let slot = take_slot(firing, prepared, books);
     phases.push(("slot", since(slot_began)));
     let _slot = match slot {
         Ok(slot) => slot,
@@ -93,24 +96,38 @@ fn since(began: UnixNanos) -> Phase {
     }
 }
 
-/// Takes a slot; a cell in a cell needs none, as its parent's is taken already and would wait for it.
-fn take_slot(firing: &Firing<'_>, prepared: &Prepared) -> Result<Option<Slot>, Ending> {
+/// Takes a slot; a cell in a cell needs none, as its parent's is taken already and would wait for it. Where the state
+/// folder cannot be written, the slots beside the records serve.
+fn take_slot(firing: &Firing<'_>, prepared: &Prepared, books: &Books) -> Result<Option<Slot>, Ending> {
     let Some(folder) = &prepared.slots else { return Ok(None) };
+    let beside = books.folder().and_then(Path::parent).map(|parent| parent.join("slots"));
+    match slot_in(firing, folder) {
+        Err(SlotError::Refused { .. } | SlotError::Io { .. })
+            if beside.as_ref().is_some_and(|beside| beside != folder) =>
+        {
+            slot_in(firing, &beside.unwrap_or_default())
+        }
+        taken => taken,
+    }
+    .map(Some)
+    .map_err(|error| match error {
+        SlotError::NotInTime { waited, .. } => Ending::NoSlot {
+            waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX),
+        },
+        SlotError::Interrupted { signal } => Ending::Interrupted {
+            signal: signal.number(),
+        },
+        SlotError::Refused { .. } | SlotError::Io { .. } => Ending::CouldNotStart {
+            detail: Chain(&error).to_string(),
+        },
+    })
+}
+
+fn slot_in(firing: &Firing<'_>, folder: &Path) -> Result<Slot, SlotError> {
     let intercept = &firing.profile.intercept;
     let usual = u32::try_from(Slots::usual()).unwrap_or(u32::MAX);
     let most = usize::try_from(intercept.parallel_cap(usual)).unwrap_or(usize::MAX);
-    match Slots::new(folder.clone(), most).acquire(intercept.slot_wait.value, firing.signals) {
-        Ok(slot) => Ok(Some(slot)),
-        Err(SlotError::NotInTime { waited, .. }) => Err(Ending::NoSlot {
-            waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX),
-        }),
-        Err(SlotError::Interrupted { signal }) => Err(Ending::Interrupted {
-            signal: signal.number(),
-        }),
-        Err(error @ (SlotError::Refused { .. } | SlotError::Io { .. })) => Err(Ending::CouldNotStart {
-            detail: Chain(&error).to_string(),
-        }),
-    }
+    Slots::new(folder.to_owned(), most).acquire(intercept.slot_wait.value, firing.signals)
 }
 
 fn concluded(
@@ -143,7 +160,24 @@ fn concluded(
         prepared.plan.worktree.as_deref().and_then(|name| {
             worktree::settle(&prepared.plan.spawn.cwd, name, &prepared.plan.spawn.env, firing.signals)
         });
-    Work { end, text, phases }
+    Work {
+        end,
+        text,
+        phases,
+        notes: survivors(&report.survivors),
+    }
+}
+
+/// What even KILL did not end is stuck in the kernel; whoever reads the record has to look after it.
+fn survivors(survivors: &Leftover) -> Vec<String> {
+    if survivors.count == 0 {
+        return Vec::new();
+    }
+    vec![format!(
+        "{} process(es) outlived KILL: {}",
+        survivors.count,
+        survivors.names.join(", ")
+    )]
 }
 
 fn read_output(stdout: File, bytes: u64, limit: u64) -> Result<ChildResult, ChildOutputError> {

@@ -4,7 +4,7 @@
 //! the client itself is terminated.
 
 use std::io::{self, Read};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,9 +12,11 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::Signal;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+
+use crate::base::ProcessIdentity;
 
 const LONGEST: Duration = Duration::from_hours(24);
 
@@ -61,6 +63,7 @@ impl StopSignal {
 pub struct Signals {
     wakes: UnixStream,
     stop: Arc<AtomicUsize>,
+    watched: Option<OwnedFd>,
 }
 
 impl Signals {
@@ -80,7 +83,19 @@ impl Signals {
             signal_hook::low_level::pipe::register(number, wake.try_clone()?)?;
         }
         signal_hook::low_level::pipe::register(SIGCHLD, wake)?;
-        Ok(Self { wakes, stop })
+        Ok(Self {
+            wakes,
+            stop,
+            watched: None,
+        })
+    }
+
+    /// From now on the end of `process` counts as SIGHUP: whoever this process works for has gone, killed perhaps, and
+    /// nobody reads its answer. A process that is not there any more, or is another by now, is not watched.
+    pub fn watch(&mut self, process: &ProcessIdentity) {
+        let fd = Pid::from_raw(process.pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        // Looked at after opening: what the descriptor stands for is then this very process.
+        self.watched = fd.filter(|_| process.is_alive());
     }
 
     /// The stop signal that came last, if any came.
@@ -96,9 +111,12 @@ impl Signals {
     /// It may return early with nothing to see.
     #[must_use]
     pub fn wait(&self, other: Option<BorrowedFd<'_>>, at_most: Duration) -> bool {
-        let mut fds = Vec::with_capacity(2);
+        // A process that has ended stays readable: once that is known it is not asked again, so that nothing spins.
+        let watched = self.watched.as_ref().filter(|_| self.stop().is_none());
+        let mut fds = Vec::with_capacity(3);
         fds.push(PollFd::from_borrowed_fd(self.wakes.as_fd(), PollFlags::IN));
         fds.extend(other.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        fds.extend(watched.map(|fd| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN)));
         let at_most = at_most.min(LONGEST);
         let polled = Timespec::try_from(at_most)
             .map_err(|_| Errno::INVAL)
@@ -108,7 +126,15 @@ impl Signals {
             std::thread::park_timeout(at_most.min(Duration::from_millis(10)));
             return false;
         }
-        let ready = fds.get(1).is_some_and(|fd| !fd.revents().is_empty());
+        let is_ready = |fd: Option<&PollFd<'_>>| fd.is_some_and(|fd| !fd.revents().is_empty());
+        let ready = other.is_some() && is_ready(fds.get(1));
+        if watched.is_some() && is_ready(fds.last()) {
+            let hang_up = usize::try_from(StopSignal::Hup.number()).unwrap_or_default();
+            // A signal that came meanwhile stays.
+            let _ = self
+                .stop
+                .compare_exchange(0, hang_up, Ordering::SeqCst, Ordering::SeqCst);
+        }
         self.drain();
         ready
     }

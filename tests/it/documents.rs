@@ -55,6 +55,45 @@ fn the_files_that_the_documents_name_are_there() {
     }
 }
 
+/// An output folder as a run leaves it, whose evaluation is `evaluation`.
+fn validated(evaluation: &str) -> (bool, String) {
+    let run = tempfile::tempdir().unwrap();
+    let cells = run.path().join("output/.subcell/cells");
+    std::fs::create_dir_all(&cells).unwrap();
+    let record = "{\n  \"state\": {\n    \"kind\": \"ended\",\n    \"ending\": {\n      \"kind\": \"completed\"\n    }\n  }\n}\n";
+    std::fs::write(cells.join("toolu_1.json"), record).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(run.path().join("output").join(name), text).unwrap();
+    write("topic.md", "a topic");
+    write("summary.md", "a summary");
+    write(".spawned-cost.json", "{}");
+    write("evaluation.md", evaluation);
+    let output = Command::new(root().join("scripts/validate-output.sh"))
+        .current_dir(run.path())
+        .env_clear()
+        .output()
+        .unwrap();
+    (output.status.success(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn a_failed_cell_is_no_evaluation_however_the_client_frames_it() {
+    let failed = "[subcell] The isolated subagent FAILED: there is no result of this task.\nCause (timed_out): x";
+    let framed = format!(
+        "[Subagent hand-back] The text below is the final report.\n\n  {}",
+        failed.replace('\n', "\n  ")
+    );
+    assert_eq!(
+        validated("accuracy 4/5"),
+        (true, "validate-output: complete, 1 completed cell(s)\n".into())
+    );
+    for text in [failed, &framed] {
+        let (passed, said) = validated(text);
+        assert!(!passed && said.contains("holds a failed cell"), "{said}");
+    }
+    let (passed, said) = validated("");
+    assert!(!passed && said.contains("evaluation.md is missing or empty"), "{said}");
+}
+
 #[test]
 fn every_flag_that_the_documents_name_is_known() {
     let help = Command::new(env!("CARGO_BIN_EXE_subcell"))

@@ -231,6 +231,12 @@ impl Running {
             .unwrap()
     }
 
+    /// Kills the stand-in for the client, which cannot tell its hook.
+    pub(crate) fn kill_parent(mut self) {
+        self.parent.kill().unwrap();
+        self.parent.wait().unwrap();
+    }
+
     /// Waits for the hook, after which nothing of the scene is left running.
     pub(crate) fn wait(self) -> Run {
         let mark = self.mark.clone();

@@ -150,6 +150,17 @@ fn a_stop_signal_ends_the_wait_for_input() {
 }
 
 #[test]
+fn a_hook_entry_with_a_misspelt_subcommand_refuses_the_call() {
+    let program = env!("CARGO_BIN_EXE_subcell");
+    for hook in [&[program, "interceptt"][..], &[program]] {
+        let run = Scene::new("").hook(hook).run();
+        assert_eq!(run.code, Some(64), "{run:?}");
+        let decision = &run.reply.as_ref().unwrap()["hookSpecificOutput"];
+        assert_eq!(decision["permissionDecision"], "deny", "{run:?}");
+    }
+}
+
+#[test]
 fn a_wrong_hook_entry_refuses_the_call_and_says_so() {
     // clap's own code would be 2, which has a meaning of its own for a client.
     for flags in [

@@ -203,6 +203,28 @@ fn a_killed_hook_leaves_a_finished_record_and_nothing_running() {
 }
 
 #[test]
+fn a_client_that_is_killed_takes_its_cells_along() {
+    let scene = Scene::new("wait=forever on-term=ignore family=session");
+    let running = scene.start();
+    crate::hook::wait_until(|| {
+        scene
+            .records()
+            .remove("toolu_1")
+            .filter(|record| record["keeper_process"].is_object())
+    });
+    running.kill_parent();
+    let ended = crate::hook::wait_until(|| {
+        scene
+            .records()
+            .remove("toolu_1")
+            .filter(|record| record["state"]["kind"] == "ended")
+    });
+    assert_eq!(ended["state"]["ending"], json!({"kind": "interrupted", "signal": 1}));
+    crate::inspect::wait_for_end(i32::try_from(ended["keeper_process"]["pid"].as_i64().unwrap()).unwrap());
+    crate::inspect::wait_for_end(i32::try_from(ended["hook_process"]["pid"].as_i64().unwrap()).unwrap());
+}
+
+#[test]
 fn policies_for_a_failed_cell() {
     let scene = Scene::new("prints=nothing ends=exit:3").flags(&["--on-failure", "deny"]);
     let run = scene.run();
