@@ -29,7 +29,8 @@ pub enum Exit {
     Io,
     /// 78: the configuration is wrong; the message names file and line.
     Config,
-    /// `run-record` only: the code of the command that it ran; 128 + n where signal n ended that.
+    /// `run-record` only: the code of the command that it ran; 128 + n where signal n ended that, 127 where there is no
+    /// such program, 126 where it cannot be run.
     Handed(u8),
 }
 

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use super::guard::{deliver, read_payload};
 use crate::base::chain::Chain;
-use crate::config::{Flags, LiveProc, Profile, Surroundings};
+use crate::config::{Environment, Flags, LiveProc, Profile, Surroundings};
 use crate::exit::Exit;
 use crate::guard::background::{self, Chosen, Policy};
 
@@ -47,7 +47,9 @@ impl BackgroundArgs {
 /// Runs the guard.
 pub(crate) fn run(args: &BackgroundArgs) -> Exit {
     let decided = catch_unwind(AssertUnwindSafe(|| {
-        background::answer(&read_payload(), || args.chosen().told(user_profile))
+        background::answer(&read_payload(), || {
+            args.chosen().told(&Environment::of_this_process(), user_profile)
+        })
     }));
     deliver(&decided.unwrap_or_else(|_| background::defect()))
 }

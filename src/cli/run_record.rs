@@ -1,8 +1,8 @@
 //! `subcell run-record`.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::guard_background::profile_of;
@@ -12,7 +12,7 @@ use crate::config::{Guard, LiveProc, Surroundings};
 use crate::exit::Exit;
 use crate::guard::liveness::launch::{self, Entry, Key, LaunchError, Order, Place, Started};
 use crate::process::Signals;
-use crate::process::launch::{detach, let_go_of_outputs};
+use crate::process::launch::{detach, gate, let_go_of_outputs};
 
 /// How long the process that keeps a detached command may take to start it.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -48,6 +48,9 @@ pub(crate) struct RunRecordArgs {
     /// Keep the command for the process that started this one
     #[arg(long, hide = true)]
     keep: bool,
+    /// Become the command once the process PARENT lets go
+    #[arg(long, value_name = "PARENT", hide = true)]
+    gate: Option<u32>,
     /// The command and its arguments; no shell reads them
     #[arg(last = true, required_unless_present_any = ["list", "prune"])]
     command: Vec<OsString>,
@@ -63,7 +66,6 @@ impl From<LaunchError> for Failure {
     fn from(error: LaunchError) -> Self {
         let exit = match &error {
             LaunchError::Taken(_) => Exit::Negative,
-            LaunchError::Start(_, source) if source.kind() == ErrorKind::NotFound => Exit::NoInput,
             LaunchError::Scratch(..)
             | LaunchError::Record(..)
             | LaunchError::Output(..)
@@ -80,10 +82,23 @@ impl From<LaunchError> for Failure {
 
 /// Runs the command.
 pub(crate) fn run(args: &RunRecordArgs) -> Exit {
+    if let Some(parent) = args.gate {
+        return at_gate(parent, &args.command);
+    }
     decide(args).unwrap_or_else(|failure| {
         tell(&failure.what);
         failure.exit
     })
+}
+
+/// The codes that a shell has for a command that it cannot run.
+fn at_gate(parent: u32, command: &[OsString]) -> Exit {
+    let error = gate(parent, command);
+    tell(&format!(
+        "start {}: {error}",
+        command.first().cloned().unwrap_or_default().display()
+    ));
+    Exit::Handed(if error.kind() == ErrorKind::NotFound { 127 } else { 126 })
 }
 
 fn tell(what: &str) {
@@ -111,6 +126,12 @@ fn decide(args: &RunRecordArgs) -> Result<Exit, Failure> {
         return print(&launch::prune(&scratch).map_err(io)?);
     }
     let program = args.command.first().cloned().unwrap_or_default();
+    if is_missing(&program, around.environment.get("PATH")) {
+        return Err(Failure {
+            what: format!("start {}: there is no such program", program.display()),
+            exit: Exit::Handed(127),
+        });
+    }
     let key = args
         .key
         .clone()
@@ -135,6 +156,16 @@ fn decide(args: &RunRecordArgs) -> Result<Exit, Failure> {
         return keep(&order);
     }
     Ok(Exit::Handed(launch::run(&order)?.code()))
+}
+
+/// Whether no program is where a start would look for it: said at once, also for a command that is detached.
+fn is_missing(program: &OsStr, path: Option<&OsStr>) -> bool {
+    let name = Path::new(program);
+    if program.as_encoded_bytes().contains(&b'/') {
+        return !name.exists();
+    }
+    let mut folders = path.into_iter().flat_map(std::env::split_paths);
+    !folders.any(|folder| folder.join(name).is_file())
 }
 
 fn print(entries: &[Entry]) -> Result<Exit, Failure> {

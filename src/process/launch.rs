@@ -4,10 +4,13 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, kill_process};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, set_parent_process_death_signal, waitid,
+};
 
 use super::signals::{Signals, StopSignal};
 use super::supervise::OWN_EXECUTABLE;
@@ -15,6 +18,8 @@ use crate::base::Deadline;
 
 /// A wait is looked after this often where no signal comes: SIGCHLD ends it sooner.
 const LOOK: Duration = Duration::from_mins(1);
+/// How long this program may take to be held at its gate.
+const GATE_LIMIT: Duration = Duration::from_secs(30);
 /// What a process of ours may say before its command runs.
 const ANNOUNCEMENT: u64 = 64 * 1024;
 
@@ -24,15 +29,15 @@ pub struct Launched {
     child: Child,
 }
 
-/// Starts `command` (a program and its arguments, no shell) in this process's folder and environment. With `output`
-/// its stdin is empty and both its outputs go there; else it has this process's.
+/// Starts this program again with `arguments`, by which it calls [`gate`], and waits until it is held there: its pid is
+/// the command's, which does not run before [`Launched::go`]. It has this process's folder and environment; with `output`
+/// its stdin is empty and both its outputs go there, else it has this process's.
 ///
 /// # Errors
-/// The system's, where the program cannot be started; `InvalidInput` where there is none.
+/// The system's, where it cannot be started; `TimedOut` where it is not held in time.
 #[expect(clippy::disallowed_methods, reason = "this is where a user's command is started")]
-pub fn launch(command: &[OsString], output: Option<&File>) -> io::Result<Launched> {
-    let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut starting = std::process::Command::new(program);
+pub fn launch(arguments: &[OsString], output: Option<&File>, signals: &Signals) -> io::Result<Launched> {
+    let mut starting = std::process::Command::new(OWN_EXECUTABLE);
     starting.args(arguments);
     if let Some(file) = output {
         starting
@@ -40,9 +45,41 @@ pub fn launch(command: &[OsString], output: Option<&File>) -> io::Result<Launche
             .stdout(file.try_clone()?)
             .stderr(file.try_clone()?);
     }
-    Ok(Launched {
+    let mut launched = Launched {
         child: starting.spawn()?,
-    })
+    };
+    if launched.is_held(signals)? {
+        return Ok(launched);
+    }
+    launched.kill();
+    Err(io::ErrorKind::TimedOut.into())
+}
+
+/// Holds this process until its parent lets it go, and becomes `command`. Returns only where it cannot.
+///
+/// Stopped, it runs nothing; and where `parent` is gone before it lets go, it ends.
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where a process becomes a user's command"
+)]
+pub fn gate(parent: u32, command: &[OsString]) -> io::Error {
+    let Some((program, arguments)) = command.split_first() else {
+        return io::ErrorKind::InvalidInput.into();
+    };
+    let held = || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // It may have ended before it was asked for.
+        if std::os::unix::process::parent_id() != parent {
+            return Err(io::Error::from(io::ErrorKind::BrokenPipe));
+        }
+        kill_process(getpid(), Signal::STOP)?;
+        Ok(set_parent_process_death_signal(None)?)
+    };
+    match held() {
+        Ok(()) => std::process::Command::new(program).args(arguments).exec(),
+        Err(error) => error,
+    }
 }
 
 impl Launched {
@@ -50,6 +87,28 @@ impl Launched {
     #[must_use]
     pub fn pid(&self) -> i32 {
         Pid::from_child(&self.child).as_raw_pid()
+    }
+
+    /// Whether it is held at its gate; false where it has ended before or is too late.
+    fn is_held(&self, signals: &Signals) -> io::Result<bool> {
+        let deadline = Deadline::after(GATE_LIMIT);
+        // Looked at and not reaped: that is for `wait`.
+        let changes = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        while !deadline.is_over() {
+            if let Some(status) = waitid(WaitId::Pid(Pid::from_child(&self.child)), changes)? {
+                return Ok(status.stopped());
+            }
+            let _ = signals.wait(None, deadline.remaining());
+        }
+        Ok(false)
+    }
+
+    /// Lets it become its command.
+    ///
+    /// # Errors
+    /// The system's, where it is gone.
+    pub fn go(&self) -> io::Result<()> {
+        Ok(kill_process(Pid::from_child(&self.child), Signal::CONT)?)
     }
 
     /// Waits until it has exited. A stop signal to this process is handed on to it.

@@ -24,6 +24,7 @@
 )]
 
 mod clients;
+mod guards;
 mod isolated;
 mod namespace;
 mod plain;

@@ -50,6 +50,14 @@ fn rewriting_hands_the_whole_input_back() {
 }
 
 #[test]
+fn where_the_client_drops_the_flag_a_call_is_denied_and_not_rewritten() {
+    for flags in [&[][..], &["--mode", "rewrite"]] {
+        let run = guard(flags).start_env("CLAUDE_CODE_FORK_SUBAGENT", "1").run();
+        assert!(run.denied().contains("CLAUDE_CODE_FORK_SUBAGENT"), "{run:?}");
+    }
+}
+
+#[test]
 fn beside_intercept_only_remote_is_denied() {
     is_silent(&guard(&["--beside-intercept"]));
     is_silent(&guard(&["--beside-intercept"]).input("run_in_background", json!(true)));
@@ -106,4 +114,45 @@ fn a_wrong_command_line_is_64_and_blocks_nobody() {
         let run = guard(flags).run();
         assert_eq!((run.code, &run.reply), (Some(64), &None), "{flags:?}");
     }
+}
+
+#[test]
+fn the_shipped_entries_name_guards_that_there_are() {
+    let shipped = [
+        include_str!("../../config/guard-background.json"),
+        include_str!("../../config/guard-liveness.json"),
+    ];
+    let mut seen = Vec::new();
+    for text in shipped {
+        let settings: Value = serde_json::from_str(text).unwrap();
+        for (event, groups) in settings["hooks"].as_object().unwrap() {
+            let hook = &groups[0]["hooks"][0];
+            let args: Vec<&str> = hook["args"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|arg| arg.as_str().unwrap())
+                .collect();
+            assert_eq!((&hook["command"], &hook["timeout"]), (&json!("subcell"), &json!(30)));
+            let run = Scene::new("")
+                .hook(&[&[SUBCELL][..], &args].concat())
+                .payload("hook_event_name", json!(event))
+                .run();
+            assert_eq!(run.code, Some(0), "{run:?}");
+            seen.push((
+                event.clone(),
+                groups[0]["matcher"].clone(),
+                hook["onFailure"].clone(),
+                args[1].to_owned(),
+            ));
+        }
+    }
+    let entry =
+        |event: &str, matcher, on_failure, guard: &str| (event.to_owned(), matcher, on_failure, guard.to_owned());
+    let expected = [
+        entry("PreToolUse", json!("Agent|Task"), json!("block"), "background"),
+        entry("SubagentStop", Value::Null, Value::Null, "liveness"),
+        entry("Stop", Value::Null, Value::Null, "liveness"),
+    ];
+    assert_eq!(seen, expected);
 }

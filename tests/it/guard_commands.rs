@@ -190,14 +190,22 @@ fn what_cannot_be_run_is_named() {
     for (words, code, says) in [
         (
             &["run-record", "--dir", "s", "--", "/nowhere/program"][..],
-            66,
+            127,
             "/nowhere/program",
         ),
         (
-            &["run-record", "--dir", "s", "--detach", "--", "/nowhere/program"],
-            1,
-            "/nowhere/program",
+            &[
+                "run-record",
+                "--dir",
+                "s",
+                "--detach",
+                "--",
+                "no-such-program-of-anybody",
+            ],
+            127,
+            "no-such-program",
         ),
+        (&["run-record", "--dir", "s", "--", "/"], 126, "start"),
         (&["run-record", "--", "true"], 78, "GATE_SDK_TMP_DIR"),
         (&["run-record", "--dir", "s"], 64, "COMMAND"),
         (&["run-record", "--dir", "s", "--key", "../k", "--", "true"], 64, "key"),

@@ -24,7 +24,7 @@ pub fn answer(payload: &[u8], policy: impl FnOnce() -> Told) -> Answer {
     let decision = decide(&call, || {
         let told = policy();
         problem = told.problem;
-        told.policy
+        (told.policy, told.flag)
     });
     let reply = reply(decision, &call);
     Answer::reply(&match problem {
@@ -45,6 +45,7 @@ fn reply(decision: Decision, call: &Call<'_>) -> HookReply {
     match decision {
         Decision::Pass => HookReply::Silent,
         Decision::DenyRemote => denial(reason::REMOTE.to_owned()),
+        Decision::DenyForced => denial(reason::FORCED.to_owned()),
         Decision::DenyBackground => denial(reason::BACKGROUND.to_owned()),
         Decision::Rewrite => call.in_foreground().map_or_else(
             || denial(format!("{}\n\n{}", reason::BACKGROUND, reason::NOT_REWRITTEN)),
@@ -62,12 +63,16 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use super::super::decide::Policy;
+    use super::super::decide::{Flag, Policy};
     use super::*;
     use crate::exit::Exit;
 
     fn answered(payload: &str, policy: Policy) -> Value {
-        let answer = answer(payload.as_bytes(), || Told { policy, problem: None });
+        let answer = answer(payload.as_bytes(), || Told {
+            policy,
+            problem: None,
+            flag: Flag::Counts,
+        });
         assert_eq!((answer.exit, answer.stderr.as_str()), (Exit::Done, ""));
         if answer.stdout.is_empty() {
             Value::Null
@@ -144,6 +149,7 @@ mod tests {
         let told = Told {
             policy: Policy::Deny,
             problem: Some("subcell.toml:3: wrong".to_owned()),
+            flag: Flag::Counts,
         };
         let answer = answer(br#"{"tool_name":"Agent"}"#, || told);
         let reply: Value = serde_json::from_str(&answer.stdout).unwrap();
@@ -159,7 +165,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_end_in_exit_0_and_json_or_nothing(payload in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let answer = answer(&payload, || Told { policy: Policy::Deny, problem: None });
+            let answer = answer(&payload, || Told { policy: Policy::Deny, problem: None, flag: Flag::Counts });
             prop_assert_eq!(answer.exit, Exit::Done);
             prop_assert!(answer.stdout.is_empty() || serde_json::from_str::<Value>(&answer.stdout).is_ok());
         }
@@ -167,7 +173,7 @@ mod tests {
         #[test]
         fn no_flag_but_false_ever_passes(flag in "\\PC{0,12}", key in "[a-z_]{0,20}") {
             let payload = json!({"tool_name": "Agent", "tool_input": {key: 1, "run_in_background": flag}}).to_string();
-            let answer = answer(payload.as_bytes(), || Told { policy: Policy::Deny, problem: None });
+            let answer = answer(payload.as_bytes(), || Told { policy: Policy::Deny, problem: None, flag: Flag::Counts });
             prop_assert!(answer.stdout.contains("\"deny\""));
         }
     }

@@ -1,12 +1,12 @@
 use serde_json::{Value, json};
 
-use super::Decision::{DenyBackground, DenyRemote, Pass, Rewrite};
+use super::Decision::{DenyBackground, DenyForced, DenyRemote, Pass, Rewrite};
 use super::*;
 
 fn decided(tool: &str, input: &Value, policy: Policy) -> Option<Decision> {
     let payload = json!({"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input}).to_string();
     let call = Call::read(&payload).unwrap();
-    call.map(|call| decide(&call, || policy))
+    call.map(|call| decide(&call, || (policy, Flag::Counts)))
 }
 
 /// `tool_input` and what becomes of it under each policy: deny, rewrite, beside-intercept.
@@ -79,6 +79,19 @@ fn every_input_is_decided_as_the_contract_says() {
 }
 
 #[test]
+fn where_the_client_drops_the_flag_nothing_is_rewritten() {
+    let payload = r#"{"tool_name":"Agent","tool_input":{"prompt":"p"}}"#;
+    let call = Call::read(payload).unwrap().unwrap();
+    for (policy, expected) in [
+        (Policy::Deny, DenyForced),
+        (Policy::Rewrite, DenyForced),
+        (Policy::BesideIntercept, Pass),
+    ] {
+        assert_eq!(decide(&call, || (policy, Flag::IsDropped)), expected, "{policy:?}");
+    }
+}
+
+#[test]
 fn other_tools_pass() {
     for tool in [
         "Bash",
@@ -121,7 +134,7 @@ fn what_stands_twice_counts_as_it_stands_last() {
     ] {
         let payload = format!(r#"{{"tool_name":"Bash","tool_name":"Agent","tool_input":{input}}}"#);
         let call = Call::read(&payload).unwrap().unwrap();
-        assert_eq!(decide(&call, || Policy::Deny), expected, "{input}");
+        assert_eq!(decide(&call, || (Policy::Deny, Flag::Counts)), expected, "{input}");
     }
 }
 
@@ -133,7 +146,7 @@ fn a_prompt_that_no_strict_parser_takes_does_not_open_the_guard() {
             let payload =
                 format!(r#"{{"tool_name":"Agent","tool_input":{{"prompt":{prompt},"run_in_background":{flag}}}}}"#);
             let call = Call::read(&payload).unwrap().unwrap();
-            assert_eq!(decide(&call, || Policy::Deny), expected);
+            assert_eq!(decide(&call, || (Policy::Deny, Flag::Counts)), expected);
         }
     }
 }

@@ -6,6 +6,8 @@
 //! (measured):
 //!
 //! - an agent whose definition has `background: true` runs in the background also with `false` (2.1.156, 2.1.332);
+//! - `CLAUDE_CODE_FORK_SUBAGENT=1` makes every call a background one and takes the flag out of it before a hook sees it
+//!   (2.1.156, 2.1.332): such a call is denied here and never rewritten;
 //! - `CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1` makes every call a foreground one, `true` included (2.1.156, 2.1.332);
 //! - `isolation: "remote"` is a background call always, where an account has it;
 //! - `CLAUDE_AUTO_BACKGROUND_TASKS=1` moves a foreground call to the background when it has run for 120 s (read in
@@ -22,5 +24,5 @@ mod policy;
 mod reason;
 
 pub use answer::{answer, defect};
-pub use decide::Policy;
+pub use decide::{Flag, Policy};
 pub use policy::{Chosen, Told};

@@ -1,7 +1,7 @@
 //! Which policy applies: the flags, else `[guard.background]` of the user's configuration, else denial.
 
-use super::decide::Policy;
-use crate::config::{Problem, Profile, TableReader};
+use super::decide::{Flag, Policy};
+use crate::config::{Environment, Problem, Profile, TableReader};
 
 /// What the command line chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,24 +15,46 @@ pub struct Chosen {
 pub struct Told {
     /// The policy.
     pub policy: Policy,
+    /// How the client treats the flag.
+    pub flag: Flag,
     /// What is wrong in the configuration, if anything.
     pub problem: Option<String>,
 }
+
+/// The client's switch for background subagents, and the words that it takes for on (2.1.156 and 2.1.332).
+const FORCED: &str = "CLAUDE_CODE_FORK_SUBAGENT";
+const ON: [&str; 4] = ["1", "true", "yes", "on"];
 
 const MODES: [(&str, Policy); 2] = [("deny", Policy::Deny), ("rewrite", Policy::Rewrite)];
 
 impl Chosen {
     /// The policy; `profile` is asked where no flag decides. A configuration that cannot be used means denial.
+    ///
+    /// `environment` is the hook's own: what anybody may have set there for us stands there for the client too, and can
+    /// make this guard stricter only.
     #[must_use]
-    pub fn told(self, profile: impl FnOnce() -> Result<Profile, String>) -> Told {
+    pub fn told(self, environment: &Environment, profile: impl FnOnce() -> Result<Profile, String>) -> Told {
+        let forced = environment
+            .get(FORCED)
+            .is_some_and(|value| ON.iter().any(|on| value.eq_ignore_ascii_case(on)));
+        let flag = if forced { Flag::IsDropped } else { Flag::Counts };
         if let Some(policy) = self.policy {
-            return Told { policy, problem: None };
+            return Told {
+                policy,
+                flag,
+                problem: None,
+            };
         }
         let read = profile().and_then(|profile| configured(&profile));
         match read {
-            Ok(policy) => Told { policy, problem: None },
+            Ok(policy) => Told {
+                policy,
+                flag,
+                problem: None,
+            },
             Err(problem) => Told {
                 policy: Policy::Deny,
+                flag,
                 problem: Some(problem),
             },
         }
@@ -83,7 +105,7 @@ mod tests {
     }
 
     fn told(text: &str, layer: Layer) -> (Policy, bool) {
-        let told = Chosen::default().told(|| Ok(profile(text, layer)));
+        let told = Chosen::default().told(&Environment::default(), || Ok(profile(text, layer)));
         (told.policy, told.problem.is_some())
     }
 
@@ -109,9 +131,23 @@ mod tests {
         ] {
             assert_eq!(told(text, Layer::User), (Policy::Deny, true), "{text}");
         }
-        let unreadable = Chosen::default().told(|| Err("subcell.toml:3: wrong".to_owned()));
+        let unreadable = Chosen::default().told(&Environment::default(), || Err("subcell.toml:3: wrong".to_owned()));
         assert_eq!(unreadable.policy, Policy::Deny);
         assert_eq!(unreadable.problem.as_deref(), Some("subcell.toml:3: wrong"));
+    }
+
+    #[test]
+    fn the_clients_switch_is_seen() {
+        for (value, flag) in [
+            ("1", Flag::IsDropped),
+            ("TRUE", Flag::IsDropped),
+            ("0", Flag::Counts),
+            ("", Flag::Counts),
+        ] {
+            let environment = [("CLAUDE_CODE_FORK_SUBAGENT", value)].into_iter().collect();
+            let told = Chosen::default().told(&environment, || Ok(Profile::default()));
+            assert_eq!(told.flag, flag, "{value:?}");
+        }
     }
 
     #[test]
@@ -119,6 +155,9 @@ mod tests {
         let flag = Chosen {
             policy: Some(Policy::Rewrite),
         };
-        assert_eq!(flag.told(|| panic!("asked")).policy, Policy::Rewrite);
+        assert_eq!(
+            flag.told(&Environment::default(), || panic!("asked")).policy,
+            Policy::Rewrite
+        );
     }
 }

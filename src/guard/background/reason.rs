@@ -28,6 +28,18 @@ What to do: make the call again without `isolation` (or with \"worktree\", for a
 with \"run_in_background\": false. For work that takes long, start a job that lives by itself and can be asked after \
 later.";
 
+/// Why a call is denied that no flag can make a foreground one.
+pub(super) const FORCED: &str = "\
+This subagent was not started: this client is set to run every subagent in the background (CLAUDE_CODE_FORK_SUBAGENT) \
+and drops `run_in_background` from every call, and here subagents have to run in the foreground.
+
+Why: nobody waits for a background subagent. When the session or the machine under it ends, what it found is lost, and \
+no error says so.
+
+What to do: do not make the call again, it would be refused again. Do the work yourself, and tell the user that this \
+setting and the guard exclude each other. For work that takes long, start a job that lives by itself and can be asked \
+after later.";
+
 /// Why a call is denied that could not be rewritten.
 pub(super) const NOT_REWRITTEN: &str = "\
 The input of this call could not be handed back unchanged, so it was not turned into a foreground call either.";

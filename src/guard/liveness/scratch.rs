@@ -4,15 +4,12 @@
 //! socket or a link stands for no process, and none of them is waited for or followed.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
-
 use super::record_line::{LaunchRecord, RecordedPid};
-use crate::base::ProcessIdentity;
+use crate::base::{BoundedReadError, Links, ProcessIdentity, open_regular};
 use crate::process::{Presence, presence};
 
 /// A record is one or two short lines; what has no newline by then is none.
@@ -153,16 +150,14 @@ enum Found {
 }
 
 fn read_record(path: &Path) -> Found {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let Ok(file) = rustix::fs::open(path, flags, Mode::empty()) else {
+    let file = match open_regular(path, Links::Refuse) {
+        Ok(file) => file,
         // A regular file that this user may not read is a record that says nothing.
-        let regular = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
-        return if regular { Found::Unreadable } else { Found::NoRecord };
+        Err(BoundedReadError::Unreadable(_)) if path.symlink_metadata().is_ok_and(|meta| meta.is_file()) => {
+            return Found::Unreadable;
+        }
+        Err(_) => return Found::NoRecord,
     };
-    let file = File::from(file);
-    if !file.metadata().is_ok_and(|meta| meta.is_file()) {
-        return Found::NoRecord;
-    }
     let mut bytes = Vec::new();
     match file.take(RECORD_LIMIT).read_to_end(&mut bytes) {
         Ok(_) => Found::Bytes(bytes),
@@ -265,7 +260,7 @@ mod tests {
         symlink("/dev/zero", at("device.run")).unwrap();
         symlink(at("ring.run"), at("ring.run")).unwrap();
         std::fs::create_dir(at("folder.run")).unwrap();
-        rustix::fs::mkfifoat(rustix::fs::CWD, at("fifo.run"), Mode::RWXU).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("fifo.run"), rustix::fs::Mode::RWXU).unwrap();
         let _socket = UnixListener::bind(at("socket.run")).unwrap();
         let read = folder.read();
         assert!(

@@ -45,6 +45,15 @@ pub enum Ended {
     Signaled(i32),
 }
 
+impl Order {
+    /// The arguments by which this program, started again, holds at the gate and becomes the command.
+    fn gate_arguments(&self) -> Vec<OsString> {
+        let parent = std::process::id().to_string();
+        let gate = ["run-record", "--gate", &parent, "--"].map(OsString::from);
+        gate.into_iter().chain(self.command.iter().cloned()).collect()
+    }
+}
+
 impl Ended {
     fn of(status: ExitStatus) -> Self {
         let code = status.code().and_then(|code| u8::try_from(code).ok());
@@ -74,7 +83,7 @@ impl Ended {
 /// [`LaunchError`]; a command that fails is none.
 pub fn run(order: &Order) -> Result<Ended, LaunchError> {
     let signals = Signals::install().map_err(LaunchError::Prepare)?;
-    let (record, process, mut launched) = start(order)?;
+    let (record, process, mut launched) = start(order, &signals)?;
     finish(&record, &process, &mut launched, &signals)
 }
 
@@ -86,7 +95,7 @@ pub fn run(order: &Order) -> Result<Ended, LaunchError> {
 pub fn keep(order: &Order, announce: impl FnOnce(&Started)) -> Result<Ended, LaunchError> {
     leave_session().map_err(LaunchError::Prepare)?;
     let signals = Signals::install().map_err(LaunchError::Prepare)?;
-    let (record, process, mut launched) = start(order)?;
+    let (record, process, mut launched) = start(order, &signals)?;
     let exit_file = order.scratch.join(format!("{}.exit", order.key));
     // That of an earlier run under the same key.
     let _ = fs::remove_file(&exit_file);
@@ -102,21 +111,23 @@ pub fn keep(order: &Order, announce: impl FnOnce(&Started)) -> Result<Ended, Lau
     Ok(ended)
 }
 
-fn start(order: &Order) -> Result<(RunRecord, ProcessIdentity, Launched), LaunchError> {
+fn start(order: &Order, signals: &Signals) -> Result<(RunRecord, ProcessIdentity, Launched), LaunchError> {
     let record = RunRecord::claim(&order.scratch, &order.key)?;
     let output = order.output.as_deref().map(output_file).transpose()?;
     let failed = |error| LaunchError::Start(order.command.first().cloned().unwrap_or_default(), error);
-    let mut launched = launch(&order.command, output.as_ref()).map_err(failed)?;
+    let mut launched = launch(&order.gate_arguments(), output.as_ref(), signals).map_err(failed)?;
     // A child that nobody has waited for keeps its entry in the table, so its identity can be read for sure.
     let process = ProcessIdentity::of(launched.pid()).unwrap_or(ProcessIdentity {
         pid: launched.pid(),
         start_ticks: 0,
         boot_id: String::new(),
     });
+    // The record is there before the command runs.
     if let Err(error) = record.write(&process) {
         launched.kill();
         return Err(error);
     }
+    launched.go().map_err(failed)?;
     Ok((record, process, launched))
 }
 
