@@ -28,14 +28,18 @@ fn usage(error: &clap::Error) -> Exit {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return Exit::Done;
     }
-    // A hook entry whose subcommand is misspelt may have been meant for any event; the denial counts for the one that
-    // matters and says nothing to the others. A person at a terminal has read the message already.
-    let meant = std::env::args_os().nth(1).is_some_and(|name| name == "intercept");
+    // A hook entry whose subcommand is misspelt was meant for any event; the denial counts for the one that matters and
+    // says nothing to the others. A person at a terminal has read the message already.
+    let first = std::env::args_os().nth(1);
     let unknown = matches!(
         error.kind(),
-        ErrorKind::InvalidSubcommand | ErrorKind::MissingSubcommand
+        ErrorKind::InvalidSubcommand
+            | ErrorKind::MissingSubcommand
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
-    if meant || (unknown && !std::io::stdin().is_terminal()) {
+    let at_top = first.as_ref().is_none_or(|name| name != "guard");
+    let meant = first.as_ref().is_some_and(|name| name == "intercept");
+    if meant || (unknown && at_top && !std::io::stdin().is_terminal()) {
         intercept::deny_for_wrong_entry(error);
     }
     Exit::Usage
