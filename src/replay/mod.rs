@@ -1,3 +1,5 @@
-//! Replay: a model that answers from a script, so that the real client can be run at no cost.
+//! Replay: a model that answers from a script, so that the real client can be run at no cost, and transcripts that can
+//! be read: found ([`sources`]).
 
 pub mod model;
+pub mod sources;
