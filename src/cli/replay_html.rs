@@ -47,9 +47,7 @@ pub(super) fn run(args: &HtmlArgs) -> Result<(), Failure> {
 
 fn page(tree: &Tree, screen: &mut Screen, out: impl Write) -> Result<(), Failure> {
     let mut views = tree.views();
-    for view in &mut views {
-        screen.session(view);
-    }
+    screen.beforehand(&mut views);
     let out = BufWriter::with_capacity(64 * 1024, out);
     let mut page = Page::start(out, &views).map_err(PlayError)?;
     play(tree, &Filter::default(), screen, &mut page)?;

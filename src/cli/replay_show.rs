@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IsTerminal};
 use clap::{Args, ValueEnum};
 
 use super::replay::{Failure, InputArgs};
+use crate::config::Environment;
 use crate::replay::terminal::{JsonLines, Paint, Plain};
 use crate::replay::timeline::{Filter, PlayError, RoleWord, Since, play};
 
@@ -34,7 +35,7 @@ pub(crate) struct ShowArgs {
     /// Shows long texts whole.
     #[arg(long)]
     full: bool,
-    /// Colours: on a terminal, always, or never.
+    /// Colours: on a terminal (unless `NO_COLOR` is set), always, or never.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     color: When,
 }
@@ -51,8 +52,8 @@ enum When {
 }
 
 impl When {
-    fn paint(self, is_terminal: bool) -> Paint {
-        match (self, is_terminal) {
+    fn paint(self, is_wanted: bool) -> Paint {
+        match (self, is_wanted) {
             (Self::Always, _) | (Self::Auto, true) => Paint::On,
             (Self::Never, _) | (Self::Auto, false) => Paint::Off,
         }
@@ -70,7 +71,11 @@ pub(super) fn run(args: &ShowArgs) -> Result<(), Failure> {
         errors: args.errors,
     };
     let stdout = io::stdout();
-    let paint = args.color.paint(stdout.is_terminal());
+    // https://no-color.org: set and not empty.
+    let unwanted = Environment::of_this_process()
+        .get("NO_COLOR")
+        .is_some_and(|value| !value.is_empty());
+    let paint = args.color.paint(stdout.is_terminal() && !unwanted);
     let out = BufWriter::with_capacity(64 * 1024, stdout.lock());
     if args.json {
         let mut lines = JsonLines::start(out).map_err(PlayError)?;

@@ -24,6 +24,7 @@ mod layers;
 mod model;
 mod replay;
 mod replay_html;
+mod replay_memory;
 mod replay_secrets;
 mod replay_show;
 mod supervised;

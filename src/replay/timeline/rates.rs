@@ -55,16 +55,21 @@ impl Rates {
 
     /// The API may answer with a dated name (`claude-x-4-5-20250929`) of what the client calls `claude-x-4-5`.
     fn by_longer_name(&self, model: &str) -> Option<&Rate> {
-        let dated = |long: &str, short: &str| {
-            long.strip_prefix(short)
-                .and_then(|rest| rest.strip_prefix('-'))
-                .is_some_and(|date| date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()))
-        };
         self.0
             .iter()
-            .find(|(known, _)| dated(known, model) || dated(model, known))
+            .find(|(known, _)| same_model(known, model))
             .map(|(_, rate)| rate)
     }
+}
+
+/// Whether two names are of one model: the same, or one with the date of its release behind it.
+pub(super) fn same_model(one: &str, other: &str) -> bool {
+    let dated = |long: &str, short: &str| {
+        long.strip_prefix(short)
+            .and_then(|rest| rest.strip_prefix('-'))
+            .is_some_and(|date| date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    one == other || dated(one, other) || dated(other, one)
 }
 
 #[cfg(test)]

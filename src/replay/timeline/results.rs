@@ -15,7 +15,7 @@ use crate::replay::sources::ClientFigure;
 pub(super) struct Figure {
     pub(super) cost_usd: Option<f64>,
     pub(super) usage: Usage,
-    models: BTreeMap<String, (Usage, Option<f64>)>,
+    pub(super) models: BTreeMap<String, (Usage, Option<f64>)>,
 }
 
 impl Figure {

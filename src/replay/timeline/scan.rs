@@ -17,7 +17,7 @@ use crate::replay::sources::{Transcript, TranscriptName};
 /// The longest line that is shown: 32 MiB, above the 20 MB of a pasted image.
 pub(super) const LINE_CAP: usize = 32 * 1024 * 1024;
 /// At most this many calls of subagents are kept of one file.
-const CALLS: usize = 100_000;
+const CALLS: usize = 10_000;
 
 /// A call that started a subagent, or may have.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -62,8 +62,17 @@ impl Screen {
         }
     }
 
+    /// Screens what is said of sessions that are played later: what is taken out is counted then.
+    pub fn beforehand(&mut self, views: &mut [SessionView]) {
+        let report = self.report.clone();
+        for view in views {
+            self.session(view);
+        }
+        self.report = report;
+    }
+
     /// Screens what is said of a session.
-    pub fn session(&mut self, view: &mut SessionView) {
+    pub(super) fn session(&mut self, view: &mut SessionView) {
         let texts = [
             &mut view.agent_type,
             &mut view.description,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::rates::Rates;
+use super::rates::{Rates, same_model};
 use super::results::Figure;
 use super::turns::Turns;
 use super::usage::Usage;
@@ -76,6 +76,7 @@ impl Totals {
             tokens: figure.usage,
             cost_usd: figure.cost_usd,
             at_least: figure.cost_usd.is_none(),
+            models: models_of(figure, &BTreeMap::new()),
             ..Self::default()
         }
     }
@@ -111,15 +112,36 @@ impl Totals {
         self.client = Some(ClientTotals {
             tokens: figure.usage,
             cost_usd: figure.cost_usd,
-            agrees: figure.usage == self.tokens,
+            agrees: figure.usage.agrees(&self.tokens),
         });
         if whole && figure.cost_usd.is_some() {
             self.tokens = figure.usage;
             self.cost_usd = figure.cost_usd;
             self.at_least = false;
+            self.models = models_of(figure, &self.models);
         }
         self
     }
+}
+
+/// The models of a figure, with how many turns each has in the transcripts.
+fn models_of(figure: &Figure, counted: &BTreeMap<String, ModelTotals>) -> BTreeMap<String, ModelTotals> {
+    let turns = |name: &str| {
+        let same = counted.iter().filter(|(other, _)| same_model(other, name));
+        same.map(|(_, model)| model.turns).sum()
+    };
+    figure
+        .models
+        .iter()
+        .map(|(name, (tokens, cost_usd))| {
+            let model = ModelTotals {
+                turns: turns(name),
+                tokens: *tokens,
+                cost_usd: *cost_usd,
+            };
+            (name.clone(), model)
+        })
+        .collect()
 }
 
 /// A sum in which what only one side knows is kept.
@@ -127,5 +149,85 @@ fn add(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one + other),
         (known, None) | (None, known) => known,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::turns::Turn;
+    use super::*;
+    use crate::replay::sources::ClientFigure;
+
+    fn usage(input: u64, output: u64) -> Usage {
+        Usage {
+            input,
+            output,
+            ..Usage::default()
+        }
+    }
+
+    fn turns(of: &[(&str, &str, Usage, bool)]) -> Turns {
+        let mut turns = Turns::default();
+        for (message, model, usage, copied) in of {
+            let model = Some(turns.model(model));
+            let turn = Turn {
+                file: 0,
+                model,
+                usage: *usage,
+                ended: true,
+                copied: *copied,
+            };
+            turns.add(message, turn);
+        }
+        turns
+    }
+
+    /// What a client says that wrote a title with another model besides.
+    fn figure() -> Figure {
+        let models = json!({"claude-x": {"inputTokens": 30, "outputTokens": 3, "costUSD": 0.45},
+                            "claude-y": {"inputTokens": 5, "outputTokens": 1, "costUSD": 0.01}});
+        let result = ClientFigure {
+            session: "s".into(),
+            cost_usd: Some(0.46),
+            models: super::super::results::models_of(&models),
+        };
+        super::super::results::figures(&[result], &[], &[]).remove("s").unwrap()
+    }
+
+    #[test]
+    fn the_clients_figure_counts_where_there_is_one() {
+        let counted = turns(&[
+            ("m1", "claude-x-20250929", usage(10, 1), false),
+            ("m2", "claude-x-20250929", usage(20, 2), false),
+        ]);
+        let mut rates = Rates::default();
+        figure().teach(&mut rates);
+        let own = Totals::by_file(1, &counted, &rates).remove(0);
+        assert_eq!((own.turns, own.tokens, own.at_least), (2, usage(30, 3), false));
+        assert!((own.cost_usd.unwrap() - 0.45).abs() < 1e-12);
+        let whole = own.with_client(&figure(), true);
+        assert_eq!((whole.tokens, whole.cost_usd), (usage(35, 4), Some(0.46)));
+        assert_eq!(whole.models["claude-x"].turns, 2);
+        assert_eq!(whole.models["claude-y"].tokens, usage(5, 1));
+        assert!(!whole.client.unwrap().agrees);
+    }
+
+    #[test]
+    fn what_was_copied_does_not_count_and_an_unknown_price_is_told() {
+        let counted = turns(&[
+            ("m1", "claude-x", usage(30, 3), true),
+            ("m2", "claude-z", usage(1, 1), false),
+        ]);
+        let own = Totals::by_file(1, &counted, &Rates::default()).remove(0);
+        assert_eq!(
+            (own.turns, own.tokens, own.cost_usd, own.at_least),
+            (1, usage(1, 1), None, true)
+        );
+        // The figure of a fork holds what it copied: it is shown, and does not count.
+        let fork = own.with_client(&figure(), false);
+        assert_eq!((fork.tokens, fork.cost_usd), (usage(1, 1), None));
+        assert_eq!(fork.client.unwrap().cost_usd, Some(0.46));
     }
 }

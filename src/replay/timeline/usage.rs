@@ -102,6 +102,16 @@ impl Usage {
         }
     }
 
+    /// Whether both count the same tokens. How long the cache keeps what is written to it is not compared: older clients
+    /// tell it of a turn and not of a session.
+    #[must_use]
+    pub const fn agrees(&self, other: &Self) -> bool {
+        self.input == other.input
+            && self.output == other.output
+            && self.cache_read == other.cache_read
+            && self.sent() == other.sent()
+    }
+
     /// All tokens that were sent: new, read from the cache, and written to it.
     #[must_use]
     pub const fn sent(&self) -> u64 {
