@@ -7,6 +7,7 @@ use super::init::{InitArgs, UninstallArgs, UpdateArgs};
 use super::intercept::InterceptArgs;
 use super::keeper::KeeperArgs;
 use super::model::ModelArgs;
+use super::replay::ReplayArgs;
 use super::run_record::RunRecordArgs;
 
 /// Gives each subagent of Claude Code a supervised process of its own.
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Guard(GuardCommand),
     Model(ModelArgs),
+    Replay(ReplayArgs),
     RunRecord(RunRecordArgs),
     Init(InitArgs),
     Update(UpdateArgs),

@@ -6,7 +6,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::args::{Args, Command};
-use super::{guard, guard_liveness, init, intercept, model, run_record};
+use super::{guard, guard_liveness, init, intercept, model, replay, run_record};
 use crate::exit::Exit;
 
 /// Runs the program on the process's own arguments, stdin and stdout.
@@ -54,6 +54,7 @@ fn run(args: &Args) -> Exit {
         Command::Update(args) => init::update(args),
         Command::Uninstall(args) => init::uninstall(args),
         Command::Intercept(args) => intercept::run(args),
+        Command::Replay(args) => replay::run(args),
         Command::Keeper(args) => super::keeper::keep(args),
     }
 }

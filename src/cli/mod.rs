@@ -10,6 +10,9 @@ mod init;
 mod intercept;
 mod keeper;
 mod model;
+mod replay;
+mod replay_html;
+mod replay_show;
 mod run_record;
 mod runtime;
 
