@@ -19,6 +19,7 @@ mod memory;
 mod overhead;
 mod parallel;
 mod scene;
+mod seal;
 mod table;
 
 use std::path::PathBuf;
@@ -35,31 +36,46 @@ fn main() -> ExitCode {
             "overhead" => overhead::measure(),
             "memory" => memory::measure(),
             "parallel" => parallel::measure(),
+            "seal" => seal::measure(),
             other => panic!("no such part: {other}"),
         };
         println!("{}", serde_json::to_string(&rows).unwrap());
         return ExitCode::SUCCESS;
     }
-    let subcell = subcell_from(std::env::args().skip(1));
-    let rows: Vec<Row> = ["overhead", "memory", "parallel"]
+    let Options { subcell, only } = Options::read(std::env::args().skip(1));
+    let rows: Vec<Row> = ["overhead", "memory", "parallel", "seal"]
         .into_iter()
+        .filter(|part| only.as_ref().is_none_or(|only| only == part))
         .flat_map(|part| run_part(part, &subcell))
         .collect();
     print!("{}", table::text(&rows));
     ExitCode::from(u8::from(rows.iter().any(Row::is_missed)))
 }
 
-/// `--subcell PATH`, or the binary of this build; cargo adds `--bench` itself.
-fn subcell_from(mut args: impl Iterator<Item = String>) -> PathBuf {
-    let mut subcell = PathBuf::from(env!("CARGO_BIN_EXE_subcell"));
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--bench" => {}
-            "--subcell" => subcell = args.next().unwrap_or_else(|| panic!("--subcell PATH")).into(),
-            other => panic!("no such option: {other}; there is --subcell PATH"),
+struct Options {
+    /// `--subcell PATH`, or the binary of this build.
+    subcell: PathBuf,
+    /// `--part NAME`, or every part.
+    only: Option<String>,
+}
+
+impl Options {
+    /// cargo adds `--bench` itself.
+    fn read(mut args: impl Iterator<Item = String>) -> Self {
+        let (mut subcell, mut only) = (PathBuf::from(env!("CARGO_BIN_EXE_subcell")), None);
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "--bench" => {}
+                "--subcell" => subcell = args.next().unwrap_or_else(|| panic!("--subcell PATH")).into(),
+                "--part" => only = Some(args.next().unwrap_or_else(|| panic!("--part NAME"))),
+                other => panic!("no such option: {other}; there are --subcell PATH and --part NAME"),
+            }
+        }
+        Self {
+            subcell: subcell.canonicalize().unwrap(),
+            only,
         }
     }
-    subcell.canonicalize().unwrap()
 }
 
 /// Runs one part as a client of its own, whose rows it prints.

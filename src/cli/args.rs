@@ -9,6 +9,8 @@ use super::keeper::KeeperArgs;
 use super::model::ModelArgs;
 use super::replay::ReplayArgs;
 use super::run_record::RunRecordArgs;
+use super::seal::SealArgs;
+use super::show::ShowArgs;
 
 /// Gives each subagent of Claude Code a supervised process of its own.
 #[derive(Debug, Parser)]
@@ -25,6 +27,8 @@ pub(crate) enum Command {
     /// Hooks that stand alone, with or without isolation.
     #[command(subcommand)]
     Guard(GuardCommand),
+    Seal(SealArgs),
+    Show(ShowArgs),
     Model(ModelArgs),
     Replay(ReplayArgs),
     RunRecord(RunRecordArgs),

@@ -3,24 +3,17 @@
 //! Whatever happens here ends in a decision on stdout and exit code 0: another code would let the original call run on
 //! clients before 2.1.295.
 
-use std::io::{Read, Write};
-use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::time::Duration;
 
+use super::hook_io::{self, Unread};
 use crate::base::chain::Chain;
-use crate::base::{Deadline, ProcessIdentity, UnixNanos};
+use crate::base::{ProcessIdentity, UnixNanos};
 use crate::config::{Delivery, Flags, LiveProc, OnFailure, OnPass, Profile, Surroundings};
 use crate::exit::Exit;
 use crate::isolate::{self, Firing};
 use crate::process::Signals;
-use crate::protocol::{HookEvent, HookReply};
-
-/// No payload of a client comes near it: a prompt is at most 10 MB.
-const PAYLOAD_LIMIT: usize = 64 * 1024 * 1024;
-/// How long it may take to arrive: the client writes it whole and closes the pipe before it waits for anything.
-const PAYLOAD_WAIT: Duration = Duration::from_secs(20);
+use crate::protocol::HookReply;
 
 /// The hook on `Agent`: runs the call in a cell of its own
 ///
@@ -48,7 +41,7 @@ pub(crate) struct InterceptArgs {
     /// What is done with a call that no cell can be made for: allow or deny [default: allow]
     #[arg(long, value_name = "WORD")]
     on_pass: Option<OnPass>,
-    /// How the result is handed back: echo [default: echo]
+    /// How the result is handed back: auto, receipt, echo or deny [default: auto]
     #[arg(long, value_name = "WORD")]
     delivery: Option<Delivery>,
     /// Make cells only where this folder exists
@@ -91,15 +84,7 @@ pub(crate) fn run(args: &InterceptArgs) -> Exit {
             message: None,
         })
     });
-    match std::io::stdout()
-        .write_all(text.as_bytes())
-        .and_then(|()| std::io::stdout().flush())
-    {
-        Ok(()) => Exit::Done,
-        // Nobody reads the decision any more: the client has gone, and with it the call.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Done,
-        Err(_) => Exit::Io,
-    }
+    hook_io::print(&text)
 }
 
 /// Refuses the call of a hook entry whose command line is wrong: else every call would run un-isolated, and the mistake
@@ -109,8 +94,8 @@ pub(crate) fn deny_for_wrong_entry(error: &clap::Error) {
     let reply = refusal(&format!(
         "the hook's entry in the settings is wrong, so no cell is made and nothing runs un-isolated: {first}. Tell the user."
     ));
-    // Nobody is left to be told of a broken stdout.
-    let _ = std::io::stdout().write_all(print_reply(&reply).as_bytes());
+    // Nobody is left to be told of a broken stdout; the exit code is the caller's.
+    let _ = hook_io::print(&print_reply(&reply));
 }
 
 fn print_reply(reply: &HookReply) -> String {
@@ -122,13 +107,9 @@ fn decide(args: &InterceptArgs, began: UnixNanos) -> String {
         Ok(signals) => signals,
         Err(error) => return print_reply(&refusal(&format!("signal handlers cannot be installed: {error}"))),
     };
-    let bytes = match read_payload(&signals) {
-        Ok(bytes) => bytes,
-        Err(problem) => return print_reply(&problem.reply(args)),
-    };
-    let event = match HookEvent::parse(&bytes) {
+    let event = match hook_io::read_event(&signals) {
         Ok(event) => event,
-        Err(error) => return print_reply(&Unread::Malformed(Chain(&error).to_string()).reply(args)),
+        Err(unread) => return print_reply(&reply_to(&unread, args)),
     };
     if isolate::ignores(&event) {
         return String::new();
@@ -176,22 +157,12 @@ fn refusal(reason: &str) -> HookReply {
     }
 }
 
-/// A payload that was not read.
-enum Unread {
-    /// It is no event: the client's own affair, unless the user wants every call in a cell.
-    Malformed(String),
-    /// It did not arrive while there was time.
-    Late(String),
-}
-
-impl Unread {
-    fn reply(&self, args: &InterceptArgs) -> HookReply {
-        let (Self::Malformed(problem) | Self::Late(problem)) = self;
-        complain(problem);
-        match self {
-            Self::Late(_) => refusal(problem),
-            Self::Malformed(_) => pass_or_refuse(args, problem),
-        }
+fn reply_to(unread: &Unread, args: &InterceptArgs) -> HookReply {
+    let (Unread::Malformed(problem) | Unread::Late(problem)) = unread;
+    hook_io::complain("intercept", problem);
+    match unread {
+        Unread::Late(_) => refusal(problem),
+        Unread::Malformed(_) => pass_or_refuse(args, problem),
     }
 }
 
@@ -208,50 +179,4 @@ fn pass_or_refuse(args: &InterceptArgs, problem: &str) -> HookReply {
             Chain(&error)
         )),
     }
-}
-
-/// Reads stdin to its end, which the client makes at once after the payload.
-fn read_payload(signals: &Signals) -> Result<Vec<u8>, Unread> {
-    let deadline = Deadline::after(PAYLOAD_WAIT);
-    let mut stdin = std::io::stdin().lock();
-    let mut bytes = Vec::new();
-    let mut buffer = vec![0_u8; 64 * 1024];
-    loop {
-        if let Some(signal) = signals.stop() {
-            let number = signal.number();
-            return Err(Unread::Late(format!(
-                "signal {number} came before the payload on stdin"
-            )));
-        }
-        if deadline.is_over() {
-            let seconds = PAYLOAD_WAIT.as_secs();
-            return Err(Unread::Late(format!(
-                "the payload on stdin did not end within {seconds} s"
-            )));
-        }
-        if !signals.wait(Some(std::io::stdin().as_fd()), deadline.remaining()) {
-            continue;
-        }
-        match stdin.read(&mut buffer) {
-            Ok(0) => return Ok(bytes),
-            Ok(count) => bytes.extend(buffer.iter().take(count)),
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                return Err(Unread::Malformed(format!(
-                    "the payload on stdin cannot be read: {error}"
-                )));
-            }
-        }
-        if bytes.len() > PAYLOAD_LIMIT {
-            let limit = PAYLOAD_LIMIT / 1024 / 1024;
-            return Err(Unread::Malformed(format!(
-                "the payload on stdin is larger than {limit} MiB"
-            )));
-        }
-    }
-}
-
-fn complain(problem: &str) {
-    // Nowhere is left to report a broken stderr.
-    let _ = writeln!(std::io::stderr(), "subcell intercept: {problem}");
 }

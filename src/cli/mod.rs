@@ -6,6 +6,7 @@ mod guard;
 mod guard_background;
 mod guard_bash;
 mod guard_liveness;
+mod hook_io;
 mod init;
 mod intercept;
 mod keeper;
@@ -15,5 +16,7 @@ mod replay_html;
 mod replay_show;
 mod run_record;
 mod runtime;
+mod seal;
+mod show;
 
 pub use command::main;

@@ -34,7 +34,7 @@ fn variables_are_checked_as_strictly_as_files() {
         ("SUBCELL_MAX_DEPTH", "2"),
         ("SUBCELL_ON_FAILURE", "builtin"),
         ("SUBCELL_ON_PASS", "deny"),
-        ("SUBCELL_DELIVERY", "echo"),
+        ("SUBCELL_DELIVERY", "receipt"),
         ("SUBCELL_REQUIRE_SANDBOX", "/sandbox"),
         ("SUBCELL_NEW_THING", "1"),
     ];
@@ -47,7 +47,7 @@ fn variables_are_checked_as_strictly_as_files() {
         max_depth: from("SUBCELL_MAX_DEPTH", 2),
         on_failure: from("SUBCELL_ON_FAILURE", OnFailure::Builtin),
         on_pass: from("SUBCELL_ON_PASS", OnPass::Deny),
-        delivery: from("SUBCELL_DELIVERY", Delivery::Echo),
+        delivery: from("SUBCELL_DELIVERY", Delivery::Receipt),
         require_sandbox: Some(from("SUBCELL_REQUIRE_SANDBOX", "/sandbox".into())),
     };
     assert_eq!(profile.intercept, expected);

@@ -106,7 +106,7 @@ max_parallel = -1
 max_depth = 17
 on_failure = "ignore"
 on_pass = 1
-delivery = "receipt"
+delivery = "pigeon"
 claude = ""
 require_sandbox = true
 timeuot_s = 5
@@ -136,7 +136,7 @@ fn every_mistake_of_the_users_file_is_named_with_its_line() {
         "6: intercept.max_depth has to be an integer from 1 to 16, not 17",
         "7: intercept.on_failure has to be \"report\" or \"deny\" or \"builtin\", not \"ignore\"",
         "8: intercept.on_pass has to be \"allow\" or \"deny\", not 1",
-        "9: intercept.delivery has to be \"echo\", not \"receipt\"",
+        "9: intercept.delivery has to be \"auto\" or \"echo\" or \"receipt\" or \"deny\", not \"pigeon\"",
         "10: intercept.claude is empty",
         "11: intercept.require_sandbox has to be a string, not a boolean",
         "12: unknown key \"intercept.timeuot_s\"; known here: claude, delivery, max_depth, max_parallel, on_failure, \

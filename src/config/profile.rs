@@ -29,7 +29,12 @@ pub(super) const ON_FAILURE: [(&str, OnFailure); 3] = [
     ("builtin", OnFailure::Builtin),
 ];
 pub(super) const ON_PASS: [(&str, OnPass); 2] = [("allow", OnPass::Allow), ("deny", OnPass::Deny)];
-pub(super) const DELIVERY: [(&str, Delivery); 1] = [("echo", Delivery::Echo)];
+pub(super) const DELIVERY: [(&str, Delivery); 4] = [
+    ("auto", Delivery::Auto),
+    ("echo", Delivery::Echo),
+    ("receipt", Delivery::Receipt),
+    ("deny", Delivery::Deny),
+];
 
 /// What the parent gets for a cell that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +59,15 @@ pub enum OnPass {
 /// How a result reaches the parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
+    /// `Receipt` where `subcell seal` stands in the parent's settings and no other hook could rewrite the tool's output,
+    /// else `Echo`.
+    Auto,
     /// A small subagent of the parent hands it back.
     Echo,
+    /// A small subagent of the parent says where it is, and `subcell seal` puts it in.
+    Receipt,
+    /// As the reason of a denial: no subagent runs, but the client marks it as an error.
+    Deny,
 }
 
 /// A word that a setting does not take.
@@ -146,7 +158,7 @@ impl Default for Intercept {
             max_depth: Sourced::default_of(1),
             on_failure: Sourced::default_of(OnFailure::Report),
             on_pass: Sourced::default_of(OnPass::Allow),
-            delivery: Sourced::default_of(Delivery::Echo),
+            delivery: Sourced::default_of(Delivery::Auto),
             require_sandbox: None,
         }
     }

@@ -5,12 +5,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::base::chain::Chain;
-use crate::ledger::{Claim, End, Ending, LedgerError, Record, RecordName, State, Store, cost_file};
+use crate::ledger::record::ResultFile;
+use crate::ledger::{Claim, End, Ending, LedgerError, Record, RecordName, State, Store, Stored, cost_file};
 use crate::process::Report;
 
 /// The folder of records in `FULLSEND_OUTPUT_DIR`, and in the state folder.
-const IN_OUTPUT: &str = ".subcell/cells";
-const IN_STATE: &str = "cells";
+pub(super) const IN_OUTPUT: &str = ".subcell/cells";
+pub(super) const IN_STATE: &str = "cells";
 
 /// Ends the record `name` of `folder` for a hook that is gone (SIGKILL): the keeper is the only one left to do it.
 ///
@@ -25,6 +26,18 @@ pub fn end_orphan(folder: &Path, name: &str, report: &Report) {
     });
     if let Some(output_dir) = folder.ancestors().nth(2).filter(|_| folder.ends_with(IN_OUTPUT)) {
         let _ = cost_file::rebuild(&store, output_dir);
+    }
+}
+
+/// The folder of records in `output_dir` (`FULLSEND_OUTPUT_DIR`), else in `state_dir`.
+///
+/// # Errors
+/// What to say where there is neither.
+pub(super) fn folder_of(output_dir: Option<&Path>, state_dir: Option<&Path>) -> Result<PathBuf, String> {
+    match (output_dir, state_dir) {
+        (Some(dir), _) => Ok(dir.join(IN_OUTPUT)),
+        (None, Some(dir)) => Ok(dir.join(IN_STATE)),
+        (None, None) => Err("no folder for records: neither XDG_STATE_HOME nor HOME is set".to_owned()),
     }
 }
 
@@ -49,11 +62,7 @@ impl Books {
     /// Opens the ledger in `output_dir` (`FULLSEND_OUTPUT_DIR`), else in `state_dir`.
     #[must_use]
     pub(super) fn open(output_dir: Option<PathBuf>, state_dir: Option<&Path>) -> Self {
-        let folder = match (&output_dir, state_dir) {
-            (Some(dir), _) => Ok(dir.join(IN_OUTPUT)),
-            (None, Some(dir)) => Ok(dir.join(IN_STATE)),
-            (None, None) => Err("no folder for records: neither XDG_STATE_HOME nor HOME is set".to_owned()),
-        };
+        let folder = folder_of(output_dir.as_deref(), state_dir);
         let opened = folder.and_then(|folder| Store::open(&folder).map_err(|error| Chain(&error).to_string()));
         let (store, troubles) = match opened {
             Ok(store) => (Some(store), Vec::new()),
@@ -92,11 +101,7 @@ impl Books {
     }
 
     /// Stores a result; `None` where it cannot be.
-    pub(super) fn store_result(
-        &mut self,
-        name: Option<&RecordName>,
-        bytes: &[u8],
-    ) -> Option<crate::ledger::record::ResultFile> {
+    pub(super) fn store_result(&mut self, name: Option<&RecordName>, bytes: &[u8]) -> Option<ResultFile> {
         let (store, name) = (self.store.as_ref()?, name?);
         match store.store_result(name, bytes) {
             Ok(file) => Some(file),
@@ -104,6 +109,15 @@ impl Books {
                 self.trouble(&error);
                 None
             }
+        }
+    }
+
+    /// The bytes of a recorded result; none where the file holds others: another text than the cell's is no answer of it.
+    #[must_use]
+    pub(super) fn intact(&self, name: &RecordName, recorded: &ResultFile) -> Option<Vec<u8>> {
+        match self.store.as_ref()?.stored(name, recorded) {
+            Stored::Intact(bytes) => Some(bytes),
+            Stored::Changed(_) | Stored::Missing(_) => None,
         }
     }
 

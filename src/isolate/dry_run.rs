@@ -64,6 +64,7 @@ fn show(firing: &Firing<'_>, prepared: &Prepared) -> String {
             .clone()
             .unwrap_or_else(|| "the call's own type".to_owned()),
     );
+    line("delivery", prepared.handover.mode.word().to_owned());
     line("run deadline", seconds(spawn.limits.run));
     line("grace", seconds(spawn.limits.grace));
     line("output limit", format!("{} bytes", spawn.limits.output_bytes));

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::handover::Handover;
 use super::intercept::AgentCall;
 use super::limits;
 use super::lineage::gather::{AgentMatch, MANAGED_FOLDER};
@@ -45,6 +46,8 @@ pub(super) struct Prepared {
     pub model_source: String,
     /// The agent that may repeat the result, if the parent has it.
     pub echo_agent: Option<String>,
+    /// By which way the result is handed over.
+    pub handover: Handover,
     /// Names of the environment that were kept, set and removed.
     pub environment: ChildEnv,
     /// Whether structured output is asked for.
@@ -117,6 +120,7 @@ pub(super) fn prepare(firing: &Firing<'_>, call: &AgentCall) -> Result<Prepared,
         model: lineage.model.pass.clone(),
         model_source: lineage.model.source.word().to_owned(),
         echo_agent: (lineage.echo == EchoAvailability::Available).then(|| lineage::ECHO_AGENT.to_owned()),
+        handover: Handover::choose(firing.profile.intercept.delivery.value, &lineage.post_hooks),
         environment,
         needs_structure: schema.is_some(),
         slots: slots(firing, call),
@@ -205,6 +209,7 @@ fn gather(firing: &Firing<'_>, call: &AgentCall, (command_line, versions): (&[Os
     lineage::gather(
         &around,
         lineage::Call {
+            tool: event.tool.as_ref().map(|tool| tool.name.as_str()).unwrap_or_default(),
             input: &call.input,
             tool_use_id: call.tool_use_id.as_str(),
             caller_id: event.agent_id.as_deref(),
@@ -339,7 +344,7 @@ fn notes(lineage: &Lineage, dropped: &[&'static str]) -> Vec<String> {
         )
     });
     echo.into_iter()
-        .map(|why| format!("the result is repeated by the call's own agent type: {why}"))
+        .map(|why| format!("the result is handed back by the call's own agent type: {why}"))
         .chain(dropped)
         .chain(unread)
         .collect()

@@ -11,9 +11,8 @@ use super::prepare::{Prepared, prepare};
 use super::records;
 use super::work::{Work, work};
 use super::{join, limits};
-use crate::base::digest::sha256_hex;
 use crate::base::redact::Redactor;
-use crate::base::{AgentType, Links, ToolUseId, UnixNanos, read_bounded};
+use crate::base::{AgentType, ToolUseId, UnixNanos};
 use crate::config::{Guard, OnPass, Profile, Surroundings};
 use crate::ledger::record::{Delivery, Phase};
 use crate::ledger::{End, PassReason, Record, RecordName, State};
@@ -210,11 +209,7 @@ fn second(
         }
         State::Running => return HookReply::Silent,
     };
-    let text = end.result.as_ref().and_then(|result| {
-        let bytes = read_bounded(&books.result_path(Some(&name))?, result.bytes, Links::Refuse).ok()?;
-        // Another text than the cell's is no answer of it.
-        (sha256_hex(&bytes) == result.sha256).then_some(bytes)
-    });
+    let text = end.result.as_ref().and_then(|result| books.intact(&name, result));
     let shown = Shown {
         books,
         name: Some(&name),
@@ -248,6 +243,7 @@ fn answer(firing: &Firing<'_>, call: &AgentCall, prepared: &Prepared, shown: &Sh
         record: record.as_deref(),
         result: result.as_deref(),
         echo_agent: prepared.echo_agent.as_deref(),
+        handover: prepared.handover.joined(shown.earlier),
         on_failure: firing.profile.intercept.on_failure.value,
         mark: shown
             .earlier

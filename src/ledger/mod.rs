@@ -4,11 +4,13 @@
 pub mod cost_file;
 pub mod ending;
 mod files;
+pub mod find;
 pub mod record;
 pub mod store;
 #[cfg(test)]
 pub(crate) mod testing;
 
 pub use ending::{ChildFault, Ending};
+pub use find::Stored;
 pub use record::{End, PassReason, Record, State};
 pub use store::{Claim, LedgerError, RecordName, Store};

@@ -94,10 +94,11 @@ pub struct ResultFile {
 /// How the result was handed back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
-    /// The mode: `echo`, or `none` where nothing was handed back.
+    /// The mode; `none` where nothing was handed back.
     pub mode: DeliveryMode,
     /// What became of it. `none` until someone who saw it confirms: a hook cannot see whether the client used its answer
     /// (another hook's denial drops it), so a record that stays `none` reads as "not delivered, as far as is known".
+    /// `subcell seal` is the one that confirms.
     pub outcome: DeliveryOutcome,
     /// The agent that the rewritten call runs.
     pub agent: Option<String>,
@@ -107,6 +108,10 @@ pub struct Delivery {
     pub mark: Option<String>,
     /// SHA-256 of the rewritten prompt.
     pub rewrite_sha256: Option<String>,
+    /// Other hooks that the parent's settings run when an Agent call has ended: of several that rewrite its output, the
+    /// last to finish wins (2.1.156 to 2.1.332).
+    #[serde(default)]
+    pub rivals: Vec<String>,
 }
 
 impl Delivery {
@@ -120,6 +125,7 @@ impl Delivery {
             cut: false,
             mark: None,
             rewrite_sha256: None,
+            rivals: Vec::new(),
         }
     }
 }
@@ -132,7 +138,9 @@ pub enum DeliveryMode {
     None,
     /// By a rewritten prompt that a subagent repeats.
     Echo,
-    /// By the reason of a denial.
+    /// By a rewritten prompt that only says where the result is; `subcell seal` puts it in.
+    Receipt,
+    /// By the reason of a denial. Nobody sees what becomes of it: no hook fires after one.
     Deny,
 }
 
@@ -142,6 +150,24 @@ pub enum DeliveryMode {
 pub enum DeliveryOutcome {
     /// Not confirmed by anyone.
     None,
+    /// The echo came back as it should.
+    Faithful,
+    /// The echo came back changed, and was left so because another hook may rewrite the output too.
+    Unfaithful,
+    /// The echo came back changed, and the exact text was put in its place.
+    Repaired,
+    /// The exact text was put in: for a receipt, or for an echo that held the beginning only.
+    Sealed,
+    /// The call ran with another input than the one handed back: another hook rewrote it, or ours was ended first.
+    RewriteLost,
+    /// The client ran the call in the background: there was no output to put the text into.
+    AsyncLaunched,
+    /// The output has a shape that is not known; it was left as it was.
+    UnknownShape,
+    /// The result's file is not the one that was recorded (redacted, as a rule); the output was left as it was.
+    Redacted,
+    /// The result's file cannot be read; the output was left as it was.
+    ResultMissing,
 }
 
 /// The ids of the cell's span.

@@ -13,5 +13,5 @@ pub mod version;
 pub use child::{ChildOutputError, ChildResult, Tokens};
 pub use command_line::ParentFlags;
 pub use event::{EventError, HookEvent, PermissionMode, ToolUse};
-pub use reply::HookReply;
+pub use reply::{HookReply, PostReply};
 pub use version::ClientVersion;

@@ -1,4 +1,5 @@
-//! What a `PreToolUse` hook answers on stdout (hooks reference, "output"; applied with exit code 0 by 2.1.156 to 2.1.332).
+//! What a `PreToolUse` or `PostToolUse` hook answers on stdout (hooks reference, "output"; applied with exit code 0 by
+//! 2.1.156 to 2.1.332).
 
 use serde_json::{Map, Value, json};
 
@@ -94,6 +95,60 @@ impl HookReply {
     }
 }
 
+/// The answer of a `PostToolUse` hook.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PostReply {
+    /// No output: the tool's output stays as it is.
+    Silent,
+    /// The same, and the user is told something.
+    Note {
+        /// What the user is told.
+        message: String,
+    },
+    /// Another output takes the place of the tool's. It must have the shape of the tool's own, or the client refuses it
+    /// and keeps what was there (2.1.156 to 2.1.332, `Agent`).
+    Replace {
+        /// The new `tool_response`.
+        output: Map<String, Value>,
+        /// What the user is told besides, if anything.
+        message: Option<String>,
+    },
+}
+
+impl PostReply {
+    /// The JSON to print, or nothing for [`PostReply::Silent`].
+    #[must_use]
+    pub fn into_json(self) -> Option<Value> {
+        match self {
+            Self::Silent => None,
+            Self::Note { message } => Some(json!({ "systemMessage": message })),
+            Self::Replace { output, message } => {
+                let mut specific = Map::new();
+                specific.insert("hookEventName".to_owned(), Value::from("PostToolUse"));
+                // Moved, not copied: it may be megabytes.
+                specific.insert("updatedToolOutput".to_owned(), Value::Object(output));
+                Some(with_message(Value::Object(specific), message.as_deref()))
+            }
+        }
+    }
+
+    /// The same answer with one more thing to tell the user.
+    #[must_use]
+    pub fn telling(self, more: &str) -> Self {
+        let join = |message: Option<String>| message.map_or_else(|| more.to_owned(), |m| format!("{m}; {more}"));
+        match self {
+            Self::Silent => Self::Note { message: join(None) },
+            Self::Note { message } => Self::Note {
+                message: join(Some(message)),
+            },
+            Self::Replace { output, message } => Self::Replace {
+                output,
+                message: Some(join(message)),
+            },
+        }
+    }
+}
+
 fn with_message(specific: Value, message: Option<&str>) -> Value {
     let mut reply = Map::new();
     if let Some(message) = message {
@@ -147,5 +202,25 @@ mod tests {
     fn telling_adds_and_never_replaces() {
         let told = HookReply::Silent.telling("a").telling("b");
         assert_eq!(told, HookReply::Note { message: "a; b".into() });
+    }
+
+    #[test]
+    fn the_answers_after_a_tool_have_the_documented_shape() {
+        assert_eq!(PostReply::Silent.into_json(), None);
+        assert_eq!(
+            PostReply::Silent.telling("a").telling("b").into_json(),
+            Some(json!({"systemMessage": "a; b"}))
+        );
+        let output: Map<String, Value> = Map::from_iter([("status".to_owned(), json!("completed"))]);
+        let replace = PostReply::Replace { output, message: None };
+        let specific = json!({"hookEventName": "PostToolUse", "updatedToolOutput": {"status": "completed"}});
+        assert_eq!(
+            replace.clone().into_json(),
+            Some(json!({"hookSpecificOutput": specific}))
+        );
+        assert_eq!(
+            replace.telling("m").into_json(),
+            Some(json!({"systemMessage": "m", "hookSpecificOutput": specific}))
+        );
     }
 }

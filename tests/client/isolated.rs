@@ -41,8 +41,13 @@ const FAILURE: &str = "[subcell] The isolated subagent FAILED: there is no resul
 /// A scene with our hook, and an echo that repeats what it is given. Cells are sessions of their own, so a rule for one
 /// says `main`; a subagent of the parent's that is asked anything else gets "no rule of the script matches".
 fn isolating(version: &'static str) -> Scene {
+    echoing(Scene::new(version).isolated())
+}
+
+/// A scene whose small subagents repeat what they are given.
+fn echoing(scene: Scene) -> Scene {
     let echo = json!({"role": "subagent", "prompt_contains": "\nBEGIN-"});
-    Scene::new(version).isolated().rule(echo, json!([{"echo": {}}]))
+    scene.rule(echo, json!([{"echo": {}}]))
 }
 
 /// The same, whose cells answer `JUDGE` with the verdict and their prompt.
@@ -337,12 +342,12 @@ fn a_hostile_repository(version: &'static str) {
 }
 
 /// A cell whose answer is so long; every line of it is another one.
-fn long_answer(version: &'static str, lines: usize) -> (Run, String) {
+fn long_answer(scene: Scene, lines: usize) -> (Run, String) {
     let numbered: Vec<String> = (0..lines)
         .map(|line| format!("line {line:05} {}\n", "x".repeat(68)))
         .collect();
     let text = numbered.concat();
-    let scene = isolating(version).file("long.txt", &text);
+    let scene = scene.file("long.txt", &text);
     let rule = json!({"role": "main", "prompt_contains": "JUDGE"});
     let run = scene
         .rule(rule, json!([{"file": "long.txt"}]))
@@ -353,7 +358,7 @@ fn long_answer(version: &'static str, lines: usize) -> (Run, String) {
 }
 
 fn twenty_kilobytes(version: &'static str) {
-    let (run, text) = long_answer(version, 250);
+    let (run, text) = long_answer(isolating(version), 250);
     assert_eq!(text.len(), 20_000);
     let (id, record) = only_record(&run);
     assert_completed(&run, &record, &text);
@@ -362,7 +367,7 @@ fn twenty_kilobytes(version: &'static str) {
 }
 
 fn two_hundred_kilobytes(version: &'static str) {
-    let (run, text) = long_answer(version, 2500);
+    let (run, text) = long_answer(echoing(Scene::new(version).isolated_by_echo()), 2500);
     assert_eq!(text.len(), 200_000);
     let (id, record) = only_record(&run);
     assert_completed(&run, &record, &text);

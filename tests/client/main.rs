@@ -24,9 +24,13 @@
 )]
 
 mod clients;
+mod delivery;
+mod frame;
 mod guards;
 mod isolated;
 mod namespace;
+#[path = "../common/nasty.rs"]
+mod nasty;
 mod plain;
 mod run;
 mod scene;
@@ -36,6 +40,9 @@ mod settings;
 pub(crate) const NEWEST: &str = "2.1.332";
 /// The oldest client that the flows run on.
 pub(crate) const OLDEST: &str = "2.1.156";
+
+/// The versions between them that delivery is tried on as well: its wire form changed more than once.
+pub(crate) const BETWEEN: [&str; 2] = ["2.1.226", "2.1.295"];
 
 /// Makes a test of each flow for each version: a flow is a function of the version.
 macro_rules! on_both_versions {
@@ -49,3 +56,17 @@ macro_rules! on_both_versions {
     };
 }
 pub(crate) use on_both_versions;
+
+/// The same for all four versions that delivery is tried on.
+macro_rules! on_all_versions {
+    ($($flow:ident),+ $(,)?) => {
+        crate::on_both_versions!($($flow),+);
+        mod v2_1_226 {
+            $(#[test] fn $flow() { super::$flow(crate::BETWEEN[0]); })+
+        }
+        mod v2_1_295 {
+            $(#[test] fn $flow() { super::$flow(crate::BETWEEN[1]); })+
+        }
+    };
+}
+pub(crate) use on_all_versions;

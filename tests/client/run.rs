@@ -154,7 +154,7 @@ impl Run {
 }
 
 /// A content that is a text, or the texts of its blocks one after the other.
-fn text_of(content: &Value) -> String {
+pub(crate) fn text_of(content: &Value) -> String {
     let blocks = content
         .as_array()
         .into_iter()

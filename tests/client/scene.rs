@@ -1,6 +1,7 @@
 //! What is set up before a run of the real client.
 
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use crate::clients;
 use crate::namespace::Namespace;
 use crate::run::{Exit, Run};
-use crate::settings::{logging_hooks, merge, shipped_hooks};
+use crate::settings::{fullsend_hooks, logging_hooks, merge, shipped_hooks};
 
 /// What the parent is asked; rules for it say `"prompt_contains": PARENT`.
 pub(crate) const PARENT: &str = "PARENT-TASK";
@@ -83,9 +84,21 @@ impl Scene {
         self
     }
 
+    /// Leaves the hook out that logs `event`: it is for every tool, and could rewrite an output as well as any.
+    pub(crate) fn without_logging(mut self, event: &str) -> Self {
+        let entries = self.settings["hooks"][event].as_array_mut().unwrap();
+        entries.retain(|entry| entry["hooks"][0]["args"][2] != "log");
+        self
+    }
+
     /// Puts our hook into the user's settings and our agent beside them, as they are shipped.
     pub(crate) fn isolated(self) -> Self {
         self.settings(shipped_hooks()).echo_agent()
+    }
+
+    /// The same as it is shipped for fullsend: by echo alone.
+    pub(crate) fn isolated_by_echo(self) -> Self {
+        self.settings(fullsend_hooks()).echo_agent()
     }
 
     /// Our agent beside the user's settings, as it is shipped.
@@ -136,6 +149,13 @@ impl Scene {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
         self
+    }
+
+    /// Writes a program, as a file of the run's folder.
+    pub(crate) fn program(self, path: &str, content: &str) -> Self {
+        let scene = self.file(path, content);
+        fs::set_permissions(scene.path(path), PermissionsExt::from_mode(0o755)).unwrap();
+        scene
     }
 
     /// Makes the project a git repository with one commit.

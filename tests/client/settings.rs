@@ -28,13 +28,33 @@ pub(crate) fn logging_hooks(folder: &Path) -> Value {
     json!({"hooks": EVENTS.iter().map(|event| ((*event).to_owned(), entry.clone())).collect::<serde_json::Map<_, _>>()})
 }
 
-/// The hooks that are shipped, with the freshly built binary.
+/// The hooks that are shipped, with the freshly built binary: receipt and seal.
 pub(crate) fn shipped_hooks() -> Value {
-    let shipped = include_str!("../../config/claude-hooks.json");
+    with_the_built_binary(include_str!("../../config/claude-hooks.json"))
+}
+
+/// Those for fullsend: the echo alone.
+pub(crate) fn fullsend_hooks() -> Value {
+    with_the_built_binary(include_str!("../../config/claude-hooks-fullsend.json"))
+}
+
+/// `seal` as it is shipped, without `intercept`.
+pub(crate) fn seal_hook() -> Value {
+    json!({"hooks": {"PostToolUse": shipped_hooks()["hooks"]["PostToolUse"]}})
+}
+
+/// `intercept` as it is shipped, with this delivery, without `seal`.
+pub(crate) fn intercept_hook(delivery: &str) -> Value {
+    let mut entry = shipped_hooks()["hooks"]["PreToolUse"].clone();
+    entry[0]["hooks"][0]["args"] = json!(["intercept", "--delivery", delivery]);
+    json!({"hooks": {"PreToolUse": entry}})
+}
+
+fn with_the_built_binary(shipped: &str) -> Value {
     let named = "\"command\": \"subcell\"";
     assert!(
         shipped.contains(named),
-        "config/claude-hooks.json names the program in another way"
+        "the shipped settings name the program in another way"
     );
     let built = format!("\"command\": {}", Value::from(env!("CARGO_BIN_EXE_subcell")));
     serde_json::from_str(&shipped.replace(named, &built)).unwrap()

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use subcell::isolate::echo::{CUT_TO, FAILURE_LINE, WHOLE_LIMIT};
+use subcell::isolate::result_text::{CUT_TO, FAILURE_LINE, WHOLE_LIMIT};
 
 use crate::hook::{Run, SESSION, Scene};
 

@@ -23,11 +23,14 @@ mod intercept_child;
 mod intercept_endings;
 mod layers;
 mod model;
+#[path = "../common/nasty.rs"]
+mod nasty;
 mod replay;
 mod replay_html;
 mod replay_memory;
 mod replay_secrets;
 mod replay_show;
+mod seal;
 mod supervised;
 mod supervision;
 mod supervision_matrix;

@@ -11,6 +11,7 @@ use super::agents::{AgentPlaces, Agents, Found, Lookup, collect};
 use super::call_site::wait_for_call;
 use super::echo::{ECHO_AGENT, EchoAvailability, availability};
 use super::model::{ModelChoice, ModelInputs, ModelSource, choose, chosen_alias, is_first_party, knows_parent};
+use super::post_hooks::PostHooks;
 use super::rules::{AgentLimit, AgentRules, Judged, RuleVerdict};
 use crate::base::{AgentType, Deadline};
 use crate::protocol::command_line::inherit::Versions;
@@ -48,6 +49,8 @@ pub struct Surroundings<'a> {
 /// The call.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
+    /// The tool's name in the payload: `Agent`, in older clients `Task`.
+    pub tool: &'a str,
     /// Its input.
     pub input: &'a Map<String, Value>,
     /// Its id.
@@ -91,6 +94,8 @@ pub struct Lineage {
     /// A file or folder that could not be read and may define the agent that the session runs as, which is not found
     /// anywhere else: its limits are not known.
     pub unknown_limits: Option<PathBuf>,
+    /// What else runs when the call has ended.
+    pub post_hooks: PostHooks,
     /// Settings that could not be read.
     pub settings_problems: Vec<SettingsProblem>,
 }
@@ -127,6 +132,7 @@ pub fn gather(around: &Surroundings<'_>, call: Call<'_>) -> Lineage {
         model: model(around, call, &flags, &settings, (lookup, caller)),
         agent: AgentMatch::from(lookup),
         echo,
+        post_hooks: PostHooks::gather(&settings, call.tool),
         limits,
         unknown_limits,
         inherited,

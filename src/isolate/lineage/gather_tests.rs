@@ -38,6 +38,7 @@ impl World {
         let path = |name: &str| self.root.path().join(name);
         let (project, config, transcript) = (path("project"), path("config"), path("session.jsonl"));
         let mut call = Call {
+            tool: "Agent",
             input: input.as_object().unwrap(),
             tool_use_id: "toolu_0000_0",
             caller_id: None,

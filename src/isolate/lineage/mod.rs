@@ -6,10 +6,12 @@ pub mod call_site;
 pub mod echo;
 pub mod gather;
 pub mod model;
+pub mod post_hooks;
 pub mod rules;
 
 pub use agents::{Agents, Found, Lookup, Origin};
 pub use echo::{ECHO_AGENT, EchoAvailability};
 pub use gather::{AgentMatch, Call, Lineage, Surroundings, gather};
 pub use model::{ModelChoice, ModelSource};
+pub use post_hooks::PostHooks;
 pub use rules::{AgentLimit, RuleSource, RuleVerdict};

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::hooks::HookEntry;
+
 /// A text that is no settings document. The client ignores such a file.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -45,6 +47,10 @@ pub struct Settings {
     pub agent: Option<String>,
     /// Whether `hooks` names any event.
     pub has_hooks: bool,
+    /// `hooks.PostToolUse`: those that run when a tool has ended, whatever the tool.
+    pub post_tool_use: Vec<HookEntry>,
+    /// `allowManagedHooksOnly`: only the administrator's hooks run. It counts in managed settings.
+    pub managed_hooks_only: bool,
     /// `disableAllHooks`.
     pub disables_hooks: bool,
     /// `enabledPlugins`: `name@marketplace` and whether it is on.
@@ -72,6 +78,8 @@ impl Settings {
                 .get("hooks")
                 .and_then(Value::as_object)
                 .is_some_and(|hooks| !hooks.is_empty()),
+            post_tool_use: HookEntry::of_event(document, "PostToolUse"),
+            managed_hooks_only: document.get("allowManagedHooksOnly").and_then(Value::as_bool) == Some(true),
             disables_hooks: document.get("disableAllHooks").and_then(Value::as_bool) == Some(true),
             enabled_plugins: plugins(document.get("enabledPlugins")),
         })
@@ -137,7 +145,8 @@ mod tests {
         let settings = Settings::parse(
             br#"{"permissions":{"allow":["Read"],"deny":["Agent(x)",7],"ask":["Agent"],"defaultMode":"plan",
                 "additionalDirectories":["/d"],"disableBypassPermissionsMode":"disable"},
-                "env":{"A":"1","B":2,"C":true,"D":null},"model":"haiku","agent":"lead","hooks":{"Stop":[]},
+                "env":{"A":"1","B":2,"C":true,"D":null},"model":"haiku","agent":"lead","hooks":{"Stop":[],
+                "PostToolUse":[{"matcher":"Agent","hooks":[{"command":"seal"}]}]},"allowManagedHooksOnly":true,
                 "disableAllHooks":true,"enabledPlugins":{"p@m":true,"q@m":false},"unknown":[]}"#,
         )
         .unwrap();
@@ -156,6 +165,12 @@ mod tests {
             model: Some("haiku".into()),
             agent: Some("lead".into()),
             has_hooks: true,
+            post_tool_use: vec![HookEntry {
+                matcher: Some("Agent".into()),
+                command: "seal".into(),
+                args: None,
+            }],
+            managed_hooks_only: true,
             disables_hooks: true,
             enabled_plugins: [("p@m".into(), true), ("q@m".into(), false)].into(),
         };

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::file::{Settings, SettingsError};
+use super::hooks::HookEntry;
 use crate::base::{BoundedReadError, Links, read_bounded};
 use crate::protocol::command_line::inherit::is_json;
 
@@ -143,6 +144,18 @@ impl LoadedSettings {
     #[must_use]
     pub fn plugin_enabled(&self, id: &str) -> bool {
         self.highest(|settings| settings.enabled_plugins.get(id)) == Some(&true)
+    }
+
+    /// The hooks that run when a tool has ended: every scope's, or the administrator's alone where they say so.
+    pub fn post_tool_use(&self) -> impl Iterator<Item = &HookEntry> {
+        let managed_only = self
+            .documents
+            .iter()
+            .any(|(scope, settings)| *scope == Scope::Managed && settings.managed_hooks_only);
+        self.documents
+            .iter()
+            .filter(move |(scope, _)| !managed_only || *scope == Scope::Managed)
+            .flat_map(|(_, settings)| &settings.post_tool_use)
     }
 
     fn highest<'a, T>(&'a self, field: impl Fn(&'a Settings) -> Option<T>) -> Option<T> {

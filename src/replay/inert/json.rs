@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{CharEscape, Formatter, Serializer};
 
-use super::chars::is_active;
+use crate::base::visible::is_active;
 
 /// Which characters are escaped besides those that act on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

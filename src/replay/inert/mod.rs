@@ -1,7 +1,6 @@
 //! Text from a transcript made harmless: a model may have written anything into it, for a terminal or for a browser.
 
-mod chars;
 mod json;
 
-pub(super) use chars::visible;
+pub(super) use crate::base::visible;
 pub(super) use json::{Escape, write_json};

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 /// Whether a character acts on what shows it: control characters (C0, DEL, C1), those that change the direction of text,
 /// that break lines without looking like it, or that cannot be seen at all.
-pub(crate) const fn is_active(character: char) -> bool {
+#[must_use]
+pub const fn is_active(character: char) -> bool {
     matches!(
         character,
         '\0'..='\u{1f}'
@@ -24,7 +25,8 @@ pub(crate) const fn is_active(character: char) -> bool {
 }
 
 /// `text` with each such character turned into one that shows it; tabs and line feeds stay.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
     let acts = |character: char| is_active(character) && !matches!(character, '\n' | '\t');
     if text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')) || !text.contains(acts) {
         return Cow::Borrowed(text);
