@@ -37,7 +37,7 @@ pub(super) fn is_echo(payload: &Payload, believed: &Believed) -> bool {
             let mut records = names.iter().filter_map(|name| store.read(name).ok());
             records.find(|record| {
                 record.parent_session == session
-                    && record.delivery.mode == DeliveryMode::Echo
+                    && matches!(record.delivery.mode, DeliveryMode::Echo | DeliveryMode::Receipt)
                     && record
                         .delivery
                         .agent
@@ -92,6 +92,7 @@ mod tests {
     fn the_calls_record_decides() {
         let meta = json!({"toolUseId": "toolu_1"});
         assert!(echo(|_| {}, &meta, &[]));
+        assert!(echo(|record| record.delivery.mode = DeliveryMode::Receipt, &meta, &[]));
         assert!(!echo(|record| record.delivery = Delivery::none(), &meta, &[]));
         assert!(!echo(|record| record.delivery.mode = DeliveryMode::Deny, &meta, &[]));
         assert!(!echo(|_| {}, &meta, &[("agent_type", "Explore")]));
