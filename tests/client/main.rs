@@ -26,6 +26,7 @@
 mod clients;
 mod delivery;
 mod frame;
+mod guard_bash;
 mod guards;
 mod isolated;
 mod namespace;

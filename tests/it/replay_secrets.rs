@@ -15,16 +15,16 @@ struct Secret {
     /// How it stands in a text.
     text: String,
     /// The part that may not be seen.
-    secret: String,
+    hidden: String,
 }
 
 /// A secret of each kind. Put together here, so that no scanner takes this file for a leak.
 fn secrets() -> Vec<Secret> {
     let alnum = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7d";
-    let pair = |kind, before: &str, secret: String, after: &str| Secret {
+    let pair = |kind, before: &str, hidden: String, after: &str| Secret {
         kind,
-        text: format!("{before}{secret}{after}"),
-        secret,
+        text: format!("{before}{hidden}{after}"),
+        hidden,
     };
     vec![
         pair("anthropic-key", "", format!("sk-ant-api03-{alnum}{alnum}AA"), ""),
@@ -126,9 +126,9 @@ fn twelve_kinds_of_secrets_are_in_no_output_and_each_in_the_report() {
         printed(replay(["show", "--full"]).arg(&path)),
         fs::read_to_string(&page).unwrap(),
     ];
-    for Secret { secret, .. } in secrets() {
+    for Secret { hidden, .. } in secrets() {
         // A key goes over several lines, and is written in several ways: no line of it may be seen.
-        for part in secret.lines().filter(|line| !line.starts_with("-----")) {
+        for part in hidden.lines().filter(|line| !line.starts_with("-----")) {
             for (at, output) in outputs.iter().enumerate() {
                 assert!(!output.contains(part), "{part} in output {at}");
             }
@@ -161,7 +161,7 @@ fn each_kind_alone_is_masked_wherever_it_stands_and_reported_by_its_name() {
             &printed(replay(["show", "--full"]).arg(&path)),
             &fs::read_to_string(&page).unwrap(),
         ];
-        let hidden: Vec<&str> = one.secret.lines().filter(|line| !line.starts_with("-----")).collect();
+        let hidden: Vec<&str> = one.hidden.lines().filter(|line| !line.starts_with("-----")).collect();
         for output in outputs {
             assert!(!hidden.iter().any(|part| output.contains(part)), "{}", one.kind);
             assert!(output.contains(one.kind), "{} is not in the report", one.kind);
@@ -181,8 +181,8 @@ fn without_redaction_everything_stands_as_it_is() {
     let path = dir.path().join(format!("{SESSION}.jsonl"));
     fs::write(&path, transcript(&secrets())).unwrap();
     let text = printed(replay(["show", "--json", "--no-redact"]).arg(&path));
-    for Secret { secret, .. } in secrets() {
-        assert!(text.contains(secret.lines().nth(1).unwrap_or(&secret)), "{secret}");
+    for Secret { hidden, .. } in secrets() {
+        assert!(text.contains(hidden.lines().nth(1).unwrap_or(&hidden)), "{hidden}");
     }
     assert!(text.contains(r#""redaction":{"on":false"#));
 }
