@@ -13,6 +13,7 @@ pub mod outcome;
 pub mod plan;
 mod prepare;
 pub mod program;
+mod provider;
 mod records;
 pub mod result_text;
 mod run;

@@ -1,0 +1,11 @@
+//! Records as spans: which trace a cell's span stands in, what it says, and how it is sent.
+//!
+//! It joins two siblings below, the ledger's records and telemetry's spans, for the use cases above that send or show
+//! them.
+
+pub mod attributes;
+pub mod place;
+pub mod plan;
+
+pub use place::{Place, phase_span_id};
+pub use plan::{PHASES, SPAN_NAME, spans};
