@@ -11,7 +11,11 @@
     reason = "tests start processes and are no part of the layers"
 )]
 
+mod collector;
 mod documents;
+mod emit;
+mod emit_run;
+mod emit_scene;
 mod guard_background;
 mod guard_commands;
 mod guard_liveness;
@@ -34,3 +38,4 @@ mod seal;
 mod supervised;
 mod supervision;
 mod supervision_matrix;
+mod wire;
