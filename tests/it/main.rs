@@ -25,6 +25,7 @@ mod inspect;
 mod intercept;
 mod intercept_child;
 mod intercept_endings;
+mod intercept_telemetry;
 mod layers;
 mod model;
 #[path = "../common/nasty.rs"]
