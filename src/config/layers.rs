@@ -32,7 +32,6 @@ impl Profile {
         if let Some(part) = loader.user(flags.config.is_some(), project_dir) {
             profile.take_user(part);
         }
-        loader.warn_of_room_without_use("telemetry", &profile.rooms.telemetry);
         loader.warn_of_room_without_use("budget", &profile.rooms.budget);
         if let Some(part) = project_dir.and_then(|dir| loader.project(dir)) {
             loader.take_project(&mut profile, part);

@@ -8,10 +8,7 @@ use crate::base::chain::Chain;
 use crate::ledger::record::ResultFile;
 use crate::ledger::{Claim, End, Ending, LedgerError, Record, RecordName, State, Store, Stored, cost_file};
 use crate::process::Report;
-
-/// The folder of records in `FULLSEND_OUTPUT_DIR`, and in the state folder.
-pub(super) const IN_OUTPUT: &str = ".subcell/cells";
-pub(super) const IN_STATE: &str = "cells";
+pub(super) use crate::trace::folders::{IN_OUTPUT, IN_STATE};
 
 /// Ends the record `name` of `folder` for a hook that is gone (SIGKILL): the keeper is the only one left to do it.
 ///

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::at_once;
 use super::books::{Books, Entry};
 use super::deliver::{Ended, deliver};
 use super::echo::Mark;
@@ -14,7 +15,7 @@ use super::{join, limits};
 use crate::base::redact::Redactor;
 use crate::base::{AgentType, ToolUseId, UnixNanos};
 use crate::config::{Guard, OnPass, Profile, Surroundings};
-use crate::ledger::record::{Delivery, Phase};
+use crate::ledger::record::{Delivery, ExportState, Phase};
 use crate::ledger::{End, PassReason, Record, RecordName, State};
 use crate::process::Signals;
 use crate::protocol::{HookEvent, HookReply};
@@ -178,10 +179,25 @@ fn cell(
             .extend(phases.into_iter().map(|(phase, times)| (phase.to_owned(), times)));
     });
     books.sum_costs();
-    prepared
-        .warnings
-        .iter()
-        .fold(reply, |reply, warning| reply.telling(warning))
+    let unsent = send_span(firing, books, name.as_ref());
+    let warnings = prepared.warnings.iter().chain(&unsent);
+    warnings.fold(reply, |reply, warning| reply.telling(warning))
+}
+
+/// Sends the cell's span where that is to be done at once; gives what the user should know of it. A span that was not sent is
+/// no trouble: its record waits for `subcell emit`, and says why.
+fn send_span(firing: &Firing<'_>, books: &mut Books, name: Option<&RecordName>) -> Option<String> {
+    let settings = match at_once::target(firing) {
+        Ok(settings) => settings?,
+        Err(problem) => return Some(problem),
+    };
+    let record = books.read(name?).ok()?;
+    let sent = at_once::send(settings, at_once::spans_of(&record)?);
+    books.change(name, |record| match sent {
+        Ok(()) => record.export = ExportState::Sent,
+        Err(why) => record.notes.push(format!("the span was not sent at once: {why}")),
+    });
+    None
 }
 
 /// Answers for a cell that another hook of the same call runs.

@@ -11,7 +11,11 @@
     reason = "tests start processes and are no part of the layers"
 )]
 
+mod collector;
 mod documents;
+mod emit;
+mod emit_run;
+mod emit_scene;
 mod guard_background;
 mod guard_commands;
 mod guard_liveness;
@@ -21,6 +25,7 @@ mod inspect;
 mod intercept;
 mod intercept_child;
 mod intercept_endings;
+mod intercept_telemetry;
 mod layers;
 mod model;
 #[path = "../common/nasty.rs"]
@@ -34,3 +39,4 @@ mod seal;
 mod supervised;
 mod supervision;
 mod supervision_matrix;
+mod wire;
