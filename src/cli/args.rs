@@ -12,6 +12,7 @@ use super::replay::ReplayArgs;
 use super::run_record::RunRecordArgs;
 use super::seal::SealArgs;
 use super::show::ShowArgs;
+use super::trace::TraceArgs;
 
 /// Gives each subagent of Claude Code a supervised process of its own.
 #[derive(Debug, Parser)]
@@ -30,6 +31,7 @@ pub(crate) enum Command {
     Guard(GuardCommand),
     Seal(SealArgs),
     Show(ShowArgs),
+    Trace(TraceArgs),
     Emit(EmitArgs),
     Model(ModelArgs),
     Replay(ReplayArgs),

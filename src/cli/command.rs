@@ -6,7 +6,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::args::{Args, Command};
-use super::{emit, guard, guard_liveness, init, intercept, model, replay, run_record, seal, show};
+use super::{emit, guard, guard_liveness, init, intercept, model, replay, run_record, seal, show, trace};
 use crate::exit::Exit;
 
 /// Runs the program on the process's own arguments, stdin and stdout.
@@ -58,6 +58,7 @@ fn run(args: &Args) -> Exit {
         Command::Seal(args) => seal::run(args),
         Command::Emit(args) => emit::run(args),
         Command::Show(args) => show::run(args),
+        Command::Trace(args) => trace::run(args),
         Command::Keeper(args) => super::keeper::keep(args),
     }
 }

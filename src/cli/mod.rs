@@ -19,5 +19,6 @@ mod run_record;
 mod runtime;
 mod seal;
 mod show;
+mod trace;
 
 pub use command::main;

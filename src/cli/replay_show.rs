@@ -42,7 +42,7 @@ pub(crate) struct ShowArgs {
 
 /// When there are colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum When {
+pub(super) enum When {
     /// On a terminal.
     Auto,
     /// Always.
@@ -52,7 +52,7 @@ enum When {
 }
 
 impl When {
-    fn paint(self, is_wanted: bool) -> Paint {
+    pub(super) fn paint(self, is_wanted: bool) -> Paint {
         match (self, is_wanted) {
             (Self::Always, _) | (Self::Auto, true) => Paint::On,
             (Self::Never, _) | (Self::Auto, false) => Paint::Off,

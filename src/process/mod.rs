@@ -21,6 +21,7 @@ mod slot_folder;
 mod slots;
 mod spawn_plan;
 mod supervise;
+mod terminal;
 mod terminate;
 
 pub use crate::base::ProcessIdentity;
@@ -34,3 +35,4 @@ pub use slot_folder::SlotError;
 pub use slots::{Slot, Slots};
 pub use spawn_plan::{Limits, SpawnPlan};
 pub use supervise::{Finished, OWN_EXECUTABLE, Site, SuperviseError, supervise};
+pub use terminal::terminal_columns;

@@ -5,6 +5,7 @@
 
 pub mod export;
 pub mod layers;
+pub mod otlp_json;
 pub mod settings;
 mod settings_text;
 pub mod span;

@@ -10,6 +10,7 @@ pub mod folders;
 pub mod gather;
 pub mod place;
 pub mod plan;
+pub mod view;
 
 pub use content::Content;
 pub use emit::{Order, Tally, emit};

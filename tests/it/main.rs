@@ -39,4 +39,5 @@ mod seal;
 mod supervised;
 mod supervision;
 mod supervision_matrix;
+mod trace;
 mod wire;

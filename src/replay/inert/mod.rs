@@ -3,4 +3,4 @@
 mod json;
 
 pub(super) use crate::base::visible;
-pub(super) use json::{Escape, write_json};
+pub(crate) use json::{Escape, write_json};
