@@ -19,6 +19,19 @@ pub(crate) struct Namespace {
     pub(crate) url: String,
 }
 
+/// Where the collector listens: a namespace of its own has every port free.
+pub(crate) const COLLECTOR: &str = "http://127.0.0.1:4318";
+
+/// A collector, told to end when this is dropped.
+pub(crate) struct Collector(Child);
+
+impl Drop for Collector {
+    fn drop(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
+        let _ = self.0.wait();
+    }
+}
+
 /// A process, and how it was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
@@ -64,6 +77,26 @@ impl Namespace {
         }
         nsenter.arg("--").arg(program);
         nsenter
+    }
+
+    /// Starts a collector that writes what it is sent to `file`, and waits until it listens.
+    pub(crate) fn collector(&self, file: &Path) -> Collector {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/client/collector.mjs");
+        let mut node = self.command(Path::new("node"));
+        node.arg(script).arg(file).arg("4318");
+        let mut node = node
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("start node");
+        let url = first_line(&mut node);
+        assert_eq!(
+            url.as_deref(),
+            Some(COLLECTOR),
+            "the collector did not start: {:?}",
+            node.try_wait()
+        );
+        Collector(node)
     }
 
     /// The processes in the namespace, the model aside: also those that left their session, their group or their parent.

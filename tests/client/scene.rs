@@ -28,6 +28,7 @@ pub(crate) struct Scene {
     mode: Vec<String>,
     arguments: Vec<String>,
     deadline: Duration,
+    collector: bool,
 }
 
 impl Scene {
@@ -47,6 +48,7 @@ impl Scene {
             mode: vec!["--dangerously-skip-permissions".to_owned()],
             arguments: Vec::new(),
             deadline: Duration::from_mins(2),
+            collector: false,
         }
     }
 
@@ -185,6 +187,12 @@ impl Scene {
         self
     }
 
+    /// Runs a collector of OTLP in JSON beside the model; what it is sent is in `spans.jsonl`.
+    pub(crate) fn collector(mut self) -> Self {
+        self.collector = true;
+        self
+    }
+
     /// A path in the run's folder.
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.dir.path().join(relative)
@@ -194,9 +202,11 @@ impl Scene {
     pub(crate) fn run(self) -> Run {
         self.write();
         let mut namespace = Namespace::start(&self.path("script.json"), &self.path("requests.jsonl"));
+        let collector = self.collector.then(|| namespace.collector(&self.path("spans.jsonl")));
         let started = Instant::now();
         let exit = self.run_client(&namespace);
         let took = started.elapsed();
+        drop(collector);
         // What the parent leaves is given a moment: its own helpers end after it.
         let left = match exit {
             Exit::Late => namespace.processes(),
