@@ -8,6 +8,7 @@ use crate::base::chain::Chain;
 use crate::ledger::record::ResultFile;
 use crate::ledger::{Claim, End, Ending, LedgerError, Record, RecordName, State, Store, Stored, cost_file};
 use crate::process::Report;
+use crate::telemetry::live;
 pub(super) use crate::trace::folders::{IN_OUTPUT, IN_STATE};
 
 /// Ends the record `name` of `folder` for a hook that is gone (SIGKILL): the keeper is the only one left to do it.
@@ -172,6 +173,8 @@ impl Books {
     }
 
     fn trouble(&mut self, error: &LedgerError) {
-        self.troubles.push(Chain(error).to_string());
+        let what = Chain(error).to_string();
+        live::event(&what);
+        self.troubles.push(what);
     }
 }

@@ -22,6 +22,7 @@ mod schema;
 pub mod seal;
 mod seal_hook;
 pub mod show;
+mod timed;
 mod work;
 mod worktree;
 

@@ -5,6 +5,7 @@
 
 pub mod export;
 pub mod layers;
+pub mod live;
 pub mod otlp_json;
 pub mod settings;
 mod settings_text;
@@ -13,4 +14,4 @@ pub mod span;
 pub use export::{Exporter, Failure, Proxy, Sent};
 pub use layers::{Raw, from_environment, from_room};
 pub use settings::{Compression, Protocol, Settings, Target};
-pub use span::{Kind, Link, Span, Status, Value};
+pub use span::{Event, Kind, Link, Span, Status, Value};

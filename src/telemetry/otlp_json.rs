@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::span::{Kind, Link, Span, Status, Value};
+use super::span::{Event, Kind, Link, Span, Status, Value};
 
 /// `SpanFlags` of the trace protocol: the low byte holds the flags of W3C trace context.
 const SAMPLED: u32 = 0x1;
@@ -44,6 +44,9 @@ fn of_span(span: &Span, sampled: bool) -> Json {
     out.insert("endTimeUnixNano".into(), span.end.to_string().into());
     let attributes = span.attributes.iter().map(|(name, value)| attribute(name, value));
     out.insert("attributes".into(), attributes.collect());
+    if !span.events.is_empty() {
+        out.insert("events".into(), span.events.iter().map(of_event).collect());
+    }
     if !span.links.is_empty() {
         out.insert("links".into(), span.links.iter().map(of_link).collect());
     }
@@ -56,6 +59,10 @@ fn of_span(span: &Span, sampled: bool) -> Json {
 
 const fn flag(sampled: bool) -> u32 {
     if sampled { SAMPLED } else { 0 }
+}
+
+fn of_event(event: &Event) -> Json {
+    json!({"timeUnixNano": event.at.to_string(), "name": event.name})
 }
 
 fn of_link(link: &Link) -> Json {
@@ -105,6 +112,10 @@ mod tests {
                 ("flag", Value::Flag(true)),
                 ("texts", Value::Texts(vec!["x".into(), "y".into()])),
             ],
+            events: vec![Event {
+                name: "retried".into(),
+                at: UnixNanos::from_nanos(1_544_712_660_500_000_000),
+            }],
             links: vec![Link {
                 trace_id: "0af7651916cd43dd8448eb211c80319c".parse().unwrap(),
                 span_id: "b7ad6b7169203331".parse().unwrap(),
@@ -133,6 +144,7 @@ mod tests {
                 {"key": "flag", "value": {"boolValue": true}},
                 {"key": "texts", "value": {"arrayValue": {"values": [{"stringValue": "x"}, {"stringValue": "y"}]}}},
             ],
+            "events": [{"timeUnixNano": "1544712660500000000", "name": "retried"}],
             "links": [{"traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": "b7ad6b7169203331", "flags": 1}],
             "status": {"code": 2, "message": "it failed"},
         });
@@ -149,10 +161,11 @@ mod tests {
         let mut root = span();
         root.parent = None;
         root.parent_is_remote = false;
+        root.events.clear();
         root.links.clear();
         root.status = Status::Unset;
         let written = of_span(&root, false);
-        for field in ["parentSpanId", "links", "status"] {
+        for field in ["parentSpanId", "events", "links", "status"] {
             assert_eq!(written.get(field), None, "{field}");
         }
         assert_eq!(written["flags"], 0x100);

@@ -52,6 +52,15 @@ pub enum Status {
     Error(String),
 }
 
+/// Something that happened while a span ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// What.
+    pub name: String,
+    /// When.
+    pub at: UnixNanos,
+}
+
 /// A pointer to a span of another trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
@@ -84,6 +93,8 @@ pub struct Span {
     pub end: UnixNanos,
     /// Its attributes, each name once.
     pub attributes: Vec<(&'static str, Value)>,
+    /// What happened while it ran; only live spans have any.
+    pub events: Vec<Event>,
     /// Spans of other traces that belong to it.
     pub links: Vec<Link>,
     /// How it ended.

@@ -31,6 +31,7 @@ pub fn spans(record: &Record, place: &Place) -> Vec<Span> {
         start: record.started_unix_nano,
         end: ended(record, end),
         attributes: attributes::of_cell(record, ending, end),
+        events: Vec::new(),
         links: place.link.into_iter().collect(),
         status: status(ending),
     };
@@ -53,6 +54,7 @@ fn phase_span(record: &Record, place: &Place, (name, phase): (&'static str, &Pha
         end: phase.end_unix_nano.max(phase.start_unix_nano),
         // Nothing of gen_ai here: a backend would count the cell's usage twice.
         attributes: vec![("subcell.cell_id", Value::from(record.cell.as_str()))],
+        events: Vec::new(),
         links: Vec::new(),
         status: Status::Unset,
     }

@@ -8,7 +8,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 
 use crate::base::{SpanId, TraceId, UnixNanos};
-use crate::telemetry::{Kind, Link, Settings, Span, Status, Value};
+use crate::telemetry::{Event, Kind, Link, Settings, Span, Status, Value};
 
 /// The scope that spans are made in.
 pub(super) fn scope() -> InstrumentationScope {
@@ -29,6 +29,9 @@ pub(super) fn resource(settings: &Settings) -> Resource {
 pub(super) fn span_data(span: &Span, scope: &InstrumentationScope, limit: Option<usize>) -> SpanData {
     let mut links = SpanLinks::default();
     links.links.extend(span.links.iter().map(link));
+    let mut events = SpanEvents::default();
+    let event = |event: &Event| otel::Event::new(event.name.clone(), time(event.at), Vec::new(), 0);
+    events.events.extend(span.events.iter().map(event));
     SpanData {
         // Only sampled spans are ever sent.
         span_context: context(span.trace_id, span.span_id, true),
@@ -42,7 +45,7 @@ pub(super) fn span_data(span: &Span, scope: &InstrumentationScope, limit: Option
         end_time: time(span.end),
         attributes: span.attributes.iter().map(|pair| attribute(pair, limit)).collect(),
         dropped_attributes_count: 0,
-        events: SpanEvents::default(),
+        events,
         links,
         status: match &span.status {
             Status::Unset => otel::Status::Unset,
