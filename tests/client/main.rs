@@ -27,6 +27,7 @@ mod cells;
 mod clients;
 mod delivery;
 mod frame;
+mod guard_bash;
 mod guards;
 mod isolated;
 mod isolated_endings;

@@ -1,7 +1,7 @@
 //! Whether the parent can hand a result back through the agent that is made for it.
 
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::agents::{Agents, Found, Lookup, Origin};
 use super::rules::RuleVerdict;
@@ -38,6 +38,11 @@ pub enum EchoAvailability {
     Refused(RuleVerdict),
 }
 
+/// How much earlier than the truth the start of a process can be read: the kernel tells it in whole clock ticks of 10 ms.
+/// A definition that is written as the client starts (CI does that) is still one that it reads: none of 2.1.156 to 2.1.332
+/// gets to its agents within 100 ms.
+const START_PRECISION: Duration = Duration::from_millis(20);
+
 /// Decides whether a call may be rewritten to the echo agent. `started` is when the client started: it reads definitions
 /// then and never again (2.1.156 to 2.1.332).
 #[must_use]
@@ -73,15 +78,13 @@ fn trusted(found: &Found) -> bool {
 fn known_to_the_client(found: &Found, started: Option<SystemTime>) -> bool {
     match (found.path.as_ref(), found.changed, started) {
         (None, _, _) => true,
-        (Some(_), Some(changed), Some(started)) => changed <= started,
+        (Some(_), Some(changed), Some(started)) => changed <= started + START_PRECISION,
         (Some(_), _, _) => false,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::super::rules::RuleSource;
     use super::*;
     use crate::protocol::agent_file::AgentDefinition;
@@ -137,7 +140,12 @@ mod tests {
             ),
             (
                 found(Origin::User, b"own"),
-                Some(at(99)),
+                Some(at(100) - Duration::from_millis(10)),
+                EchoAvailability::Available,
+            ),
+            (
+                found(Origin::User, b"own"),
+                Some(at(100) - Duration::from_millis(30)),
                 EchoAvailability::TooNew { path: path() },
             ),
             (

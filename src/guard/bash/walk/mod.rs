@@ -20,6 +20,8 @@ mod runner;
 mod search;
 mod simple;
 mod state;
+mod system_wrappers;
+mod tool_wrappers;
 mod touch;
 mod variable;
 mod wrapper;

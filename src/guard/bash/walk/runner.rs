@@ -39,6 +39,12 @@ const SSH: Valued = Valued {
     short: "BbcDEeFIiJLlmOopQRSWw",
     long: &[],
 };
+/// Options of `su` and `script` that take a value.
+const SHELL_RUNNER: Valued = Valued {
+    short: "csgwGITOEBm",
+    long: &["--command", "--shell", "--group", "--log-out", "--log-in", "--log-io"],
+};
+
 impl Walk<'_> {
     /// Follows what such a program starts; `None` where it is not one of them.
     pub(crate) fn runner(&mut self, run: &Run, input: &Input) -> Option<String> {
@@ -57,6 +63,12 @@ impl Walk<'_> {
                     self.nested_code(code, &run.verb, run.span);
                 }
                 Some(String::new())
+            }
+            // Given no command they run a shell, and it reads what they are fed.
+            "su" | "script" | "newgrp"
+                if !Options::parse(&run.args, SHELL_RUNNER, false).has(&["-c", "--command"]) =>
+            {
+                Some(self.nested(vec!["sh".to_owned()], &run.verb, input, run.span))
             }
             _ => None,
         }
