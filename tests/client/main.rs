@@ -23,12 +23,15 @@
     reason = "a test starts the real client, and its place is told by the environment"
 )]
 
+mod cells;
 mod clients;
 mod delivery;
 mod frame;
 mod guard_bash;
 mod guards;
 mod isolated;
+mod isolated_endings;
+mod isolated_settings;
 mod namespace;
 #[path = "../common/nasty.rs"]
 mod nasty;

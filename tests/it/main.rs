@@ -30,6 +30,7 @@ mod replay_html;
 mod replay_memory;
 mod replay_secrets;
 mod replay_show;
+mod run_record;
 mod seal;
 mod supervised;
 mod supervision;
