@@ -1,6 +1,7 @@
 //! Installs what a user can have alone: one guard, for one user, without a repository.
 
 mod block;
+pub mod doctor;
 mod install;
 mod manifest;
 mod places;
