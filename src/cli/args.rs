@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use super::doctor::DoctorArgs;
-use super::doctor_live::DoctorLiveArgs;
+use super::doctor_inside::DoctorLiveArgs;
 use super::guard::GuardCommand;
 use super::init::{InitArgs, UninstallArgs, UpdateArgs};
 use super::intercept::InterceptArgs;

@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod doctor;
+mod doctor_inside;
 mod doctor_live;
 mod guard;
 mod guard_background;

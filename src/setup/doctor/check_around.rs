@@ -80,7 +80,7 @@ fn client(facts: &Facts) -> Vec<Finding> {
                 format!("the client is {version}; the newest that was tried is {V2_1_332}"),
                 "hooks may have changed",
                 "run `subcell doctor --live`, which tries it",
-            ))
+            ));
         }
         Some(_) => {}
     }
@@ -254,16 +254,28 @@ fn state(facts: &Facts) -> Vec<Finding> {
         )),
         Some(FileSystem::Other) | None => None,
     });
-    if let Some(free) = state.free_bytes.filter(|free| *free < LITTLE_BYTES) {
-        let what = format!("{} MiB are free where {shown} lies", free >> 20);
-        let why = "a cell's output, result and transcript need room; without it the cell fails";
-        let fix = "make room, or set XDG_STATE_HOME elsewhere";
-        found.push(if free < TOO_LITTLE_BYTES {
-            Finding::broken("disk-full", what, why, fix)
-        } else {
-            Finding::warning("disk-low", what, why, fix)
-        });
-    }
+    found.extend(room(facts, &shown.to_string()));
+    found.extend(records(facts, &shown.to_string()));
+    found
+}
+
+/// Free space.
+fn room(facts: &Facts, shown: &str) -> Option<Finding> {
+    let free = facts.state.free_bytes.filter(|free| *free < LITTLE_BYTES)?;
+    let what = format!("{} MiB are free where {shown} lies", free >> 20);
+    let why = "a cell's output, result and transcript need room; without it the cell fails";
+    let fix = "make room, or set XDG_STATE_HOME elsewhere";
+    Some(if free < TOO_LITTLE_BYTES {
+        Finding::broken("disk-full", what, why, fix)
+    } else {
+        Finding::warning("disk-low", what, why, fix)
+    })
+}
+
+/// What earlier cells left.
+fn records(facts: &Facts, shown: &str) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let state = &facts.state;
     if state.lost_cells > 0 {
         found.push(Finding::warning(
             "leftover-cells",

@@ -27,7 +27,6 @@ fn documents(facts: &Facts) -> Vec<Finding> {
     for (index, document) in facts.documents.iter().enumerate() {
         let has_ours = facts.hooks.iter().any(|hook| hook.document == index);
         match &document.state {
-            DocumentState::Loaded => {}
             DocumentState::Dropped(why) => found.push(Finding::warning(
                 "settings-dropped",
                 format!("{} counts for nothing: {why}", document.place),
@@ -52,7 +51,7 @@ fn documents(facts: &Facts) -> Vec<Finding> {
                 "an entry that is not loaded looks like an installation and does nothing",
                 "add the scope to --setting-sources, or give the hook with --settings",
             )),
-            DocumentState::NeverLoaded(_) | DocumentState::LeftOut => {}
+            DocumentState::Loaded | DocumentState::NeverLoaded(_) | DocumentState::LeftOut => {}
         }
     }
     found

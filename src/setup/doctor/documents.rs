@@ -133,7 +133,7 @@ impl List {
         match read_bounded(path, SETTINGS_LIMIT, Links::Follow) {
             Ok(bytes) => self.add(scope, place, &bytes, state),
             Err(BoundedReadError::Missing) => {}
-            Err(error) => self.unread(scope, place, Chain(&error).to_string(), state),
+            Err(error) => self.unread(scope, place, Chain(&error).to_string(), &state),
         }
     }
 
@@ -147,12 +147,12 @@ impl List {
             self.file(scope, &path, DocumentState::Loaded);
         } else {
             let why = "there is no such file".to_owned();
-            self.unread(scope, path.display().to_string(), why, DocumentState::Loaded);
+            self.unread(scope, path.display().to_string(), why, &DocumentState::Loaded);
         }
     }
 
-    fn unread(&mut self, scope: Scope, place: String, why: String, state: DocumentState) {
-        if state == DocumentState::Loaded {
+    fn unread(&mut self, scope: Scope, place: String, why: String, state: &DocumentState) {
+        if *state == DocumentState::Loaded {
             let state = DocumentState::Dropped(why);
             self.0.push(Document {
                 scope,
@@ -179,7 +179,7 @@ impl List {
                     content,
                 });
             }
-            Err(why) => self.unread(scope, place, why, state),
+            Err(why) => self.unread(scope, place, why, &state),
         }
     }
 }

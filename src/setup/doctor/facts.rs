@@ -86,6 +86,10 @@ pub struct Content {
 
 /// Options of the client that change what it loads or lets run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch, independent of the others"
+)]
 pub struct Options {
     /// Whether the options are known: given to doctor, or read of the client that it runs below.
     pub are_known: bool,
@@ -216,6 +220,7 @@ pub enum FileSystem {
 
 impl Facts {
     /// The documents that count, weakest first, with their index.
+    #[must_use]
     pub fn loaded(&self) -> impl DoubleEndedIterator<Item = (usize, &Document)> {
         self.documents
             .iter()

@@ -76,7 +76,7 @@ impl Evidence {
         for stage in &self.stages {
             let mark = if stage.seen { "yes" } else { "NO " };
             // Writing to a text cannot fail.
-            let _ = writeln!(text, "  {mark} {:<20} {}", stage.name, stage.what);
+            let _ = writeln!(text, "  {mark} {:<22} {}", stage.name, stage.what);
         }
         text
     }
