@@ -25,6 +25,7 @@
 
 mod clients;
 mod delivery;
+mod doctor;
 mod frame;
 mod guards;
 mod isolated;
