@@ -10,124 +10,58 @@ fn one(hook: &Value) -> Option<OurEntry> {
     ours(&json!({"hooks": {"PreToolUse": [{"matcher": "Agent|Task", "hooks": [hook]}]}})).pop()
 }
 
-#[test]
-fn our_entries_are_known_in_every_form() {
-    for (command, args, program, form, work, flags) in [
-        (
-            "subcell",
-            Some(&["intercept"][..]),
-            "subcell",
-            Form::Exec,
-            Work::Intercept,
-            &[][..],
-        ),
-        (
-            "/o/subcell",
-            Some(&["intercept", "--delivery", "echo"]),
-            "/o/subcell",
-            Form::Exec,
-            Work::Intercept,
-            &["--delivery", "echo"],
-        ),
-        ("/o/subcell", Some(&["seal"]), "/o/subcell", Form::Exec, Work::Seal, &[]),
-        (
-            "subcell",
-            Some(&["guard", "background", "--beside-intercept"]),
-            "subcell",
-            Form::Exec,
-            Work::Background,
-            &["--beside-intercept"],
-        ),
-        (
-            "subcell",
-            Some(&["guard", "bash"]),
-            "subcell",
-            Form::Exec,
-            Work::Bash,
-            &[],
-        ),
-        (
-            "subcell guard liveness --observe",
-            None,
-            "subcell",
-            Form::Shell,
-            Work::Liveness,
-            &["--observe"],
-        ),
-        (
-            "subcell",
-            Some(&["--hook", "subagent-stop-liveness", "--knobs", "/k"]),
-            "subcell",
-            Form::Exec,
-            Work::LivenessAlone,
-            &["--knobs", "/k"],
-        ),
-        (
-            "subcell --hook=subagent-stop-liveness",
-            None,
-            "subcell",
-            Form::Shell,
-            Work::LivenessAlone,
-            &[],
-        ),
-        (
-            "\"/a b/subcell\" seal",
-            None,
-            "/a b/subcell",
-            Form::Shell,
-            Work::Seal,
-            &[],
-        ),
-        (
-            "/a\\ b/subcell seal",
-            None,
-            "/a b/subcell",
-            Form::Shell,
-            Work::Seal,
-            &[],
-        ),
-        ("subcell seal 2>&1", None, "subcell", Form::Shell, Work::Seal, &["2>&1"]),
-        (
-            "subcell seal || true",
-            None,
-            "subcell",
-            Form::Wrapped,
-            Work::Seal,
-            &["||", "true"],
-        ),
-        (
-            "env A=1 subcell intercept",
-            None,
-            "subcell",
-            Form::Wrapped,
-            Work::Intercept,
-            &[],
-        ),
-        (
-            "/usr/bin/env",
-            Some(&["A=1", "/o/subcell", "intercept"]),
-            "/o/subcell",
-            Form::Wrapped,
-            Work::Intercept,
-            &[],
-        ),
-    ] {
+/// An entry: its command and arguments, and what is to be read in it.
+type Case = (
+    &'static str,
+    Option<&'static [&'static str]>,
+    &'static str,
+    Work,
+    &'static [&'static str],
+);
+
+fn check(form: Form, cases: &[Case]) {
+    for (command, args, program, work, flags) in cases {
         let mut hook = json!({"type": "command", "command": command});
         if let Some(args) = args {
             hook["args"] = json!(args);
         }
         let found = one(&hook).unwrap_or_else(|| panic!("{command} is not known"));
         assert_eq!(
-            (found.program.as_str(), found.form, found.work, found.flags),
-            (
-                program,
-                form,
-                work,
-                flags.iter().map(|flag| (*flag).to_owned()).collect()
-            ),
+            (found.program.as_str(), found.form, found.work, found.flags.join(" ")),
+            (*program, form, *work, flags.join(" ")),
             "{command} {args:?}"
         );
     }
+}
+
+#[test]
+#[rustfmt::skip]
+fn our_entries_are_known_without_a_shell() {
+    check(Form::Exec, &[
+        ("subcell", Some(&["intercept"]), "subcell", Work::Intercept, &[]),
+        ("/o/subcell", Some(&["intercept", "--delivery", "echo"]), "/o/subcell", Work::Intercept, &["--delivery", "echo"]),
+        ("/o/subcell", Some(&["seal"]), "/o/subcell", Work::Seal, &[]),
+        ("subcell", Some(&["guard", "background", "--beside-intercept"]), "subcell", Work::Background, &["--beside-intercept"]),
+        ("subcell", Some(&["guard", "bash"]), "subcell", Work::Bash, &[]),
+        ("subcell", Some(&["--hook", "subagent-stop-liveness", "--knobs", "/k"]), "subcell", Work::LivenessAlone, &["--knobs", "/k"]),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn our_entries_are_known_in_a_shell_command() {
+    check(Form::Shell, &[
+        ("subcell guard liveness --observe", None, "subcell", Work::Liveness, &["--observe"]),
+        ("subcell --hook=subagent-stop-liveness", None, "subcell", Work::LivenessAlone, &[]),
+        ("\"/a b/subcell\" seal", None, "/a b/subcell", Work::Seal, &[]),
+        ("/a\\ b/subcell seal", None, "/a b/subcell", Work::Seal, &[]),
+        ("subcell seal 2>&1", None, "subcell", Work::Seal, &["2>&1"]),
+    ]);
+    check(Form::Wrapped, &[
+        ("subcell seal || true", None, "subcell", Work::Seal, &["||", "true"]),
+        ("env A=1 subcell intercept", None, "subcell", Work::Intercept, &[]),
+        ("/usr/bin/env", Some(&["A=1", "/o/subcell", "intercept"]), "/o/subcell", Work::Intercept, &[]),
+    ]);
 }
 
 #[test]
