@@ -19,6 +19,7 @@ use crate::process::Signals;
 use crate::protocol::command_line::ParentFlags;
 use crate::protocol::command_line::inherit::Versions;
 use crate::protocol::version::ClientVersion;
+use crate::setup::Work;
 use crate::setup::doctor::facts::{ClientFacts, Program};
 use crate::setup::doctor::{Echo, Evidence, Facts, Meaning, Place, Report, Verdict, client_on_path, gather};
 
@@ -278,7 +279,7 @@ fn live(around: &Around, facts: &Facts) -> Evidence {
         return doctor_live::not_run("there is no client to run");
     };
     let relative = facts
-        .live("intercept")
+        .live(Work::Intercept)
         .any(|hook| matches!(hook.program, Program::Found { relative: true, .. }));
     if relative {
         return doctor_live::not_run("the hook is found from this folder alone, and the run is made in another");

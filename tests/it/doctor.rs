@@ -185,10 +185,10 @@ const BROKEN: &[Case] = &[
         s.file("config/settings.local.json", &settings.to_string());
     }),
     ("wrong-scope", "warning", |s| {
-        s.file("config/settings.local.json", &s.settings.to_string())
+        s.file("config/settings.local.json", &s.settings.to_string());
     }),
     ("wrong-scope", "warning", |s| {
-        s.file("home/.claude/settings.json", &s.settings.to_string())
+        s.file("home/.claude/settings.json", &s.settings.to_string());
     }),
     ("wrong-scope", "warning", |s| {
         s.project(&s.settings);
@@ -196,36 +196,36 @@ const BROKEN: &[Case] = &[
         s.folder = "work/sub";
     }),
     ("scope-left-out", "warning", |s| {
-        s.options(&["--setting-sources", "project"])
+        s.options(&["--setting-sources", "project"]);
     }),
     ("settings-dropped", "warning", |s| {
-        s.file("work/.claude/settings.json", "// mine\n{}")
+        s.file("work/.claude/settings.json", "// mine\n{}");
     }),
     ("settings-dropped", "warning", |s| s.entry()["timeout"] = json!("400")),
     ("settings-dropped", "warning", |s| {
-        s.settings["permissions"] = json!("none")
+        s.settings["permissions"] = json!("none");
     }),
     ("settings-dropped", "warning", |s| {
-        s.options(&["--settings", "gone.json"])
+        s.options(&["--settings", "gone.json"]);
     }),
     ("settings-given-twice", "warning", |s| {
-        s.options(&["--settings", "{}", "--settings", "{}"])
+        s.options(&["--settings", "{}", "--settings", "{}"]);
     }),
     ("hooks-disabled", "broken", |s| {
-        s.settings["disableAllHooks"] = json!(true)
+        s.settings["disableAllHooks"] = json!(true);
     }),
     ("hooks-disabled", "broken", |s| {
-        s.project(&json!({"disableAllHooks": true}))
+        s.project(&json!({"disableAllHooks": true}));
     }),
     ("hooks-disabled", "broken", |s| {
-        s.options(&["--managed-settings", r#"{"disableAllHooks":true}"#])
+        s.options(&["--managed-settings", r#"{"disableAllHooks":true}"#]);
     }),
     ("managed-hooks-only", "broken", |s| {
-        s.options(&["--managed-settings", r#"{"allowManagedHooksOnly":true}"#])
+        s.options(&["--managed-settings", r#"{"allowManagedHooksOnly":true}"#]);
     }),
     ("simple-mode", "broken", |s| s.env("CLAUDE_CODE_SIMPLE", "1")),
     ("simple-mode", "broken", |s| {
-        s.settings["env"] = json!({"CLAUDE_CODE_SIMPLE": "1"})
+        s.settings["env"] = json!({"CLAUDE_CODE_SIMPLE": "1"});
     }),
     ("simple-mode", "broken", |s| {
         s.client("2.1.156");
@@ -235,42 +235,42 @@ const BROKEN: &[Case] = &[
     ("hooks-off-by-option", "broken", |s| s.options(&["--safe-mode"])),
     ("agent-tool-off", "broken", |s| s.options(&["--tools", "Bash,Read"])),
     ("agent-tool-off", "broken", |s| {
-        s.options(&["--disallowedTools", "Task"])
+        s.options(&["--disallowedTools", "Task"]);
     }),
     ("agent-denied", "broken", |s| {
-        s.settings["permissions"] = json!({"deny": ["Agent(*)"]})
+        s.settings["permissions"] = json!({"deny": ["Agent(*)"]});
     }),
     ("repository-env", "warning", |s| {
-        s.project(&json!({"env": {"FULLSEND_HOOK_SPAWNED": "1"}}))
+        s.project(&json!({"env": {"FULLSEND_HOOK_SPAWNED": "1"}}));
     }),
     ("repository-env", "warning", |s| {
-        s.project(&json!({"env": {"LD_PRELOAD": "/x.so"}}))
+        s.project(&json!({"env": {"LD_PRELOAD": "/x.so"}}));
     }),
     ("config-dir-in-settings", "broken", |s| {
-        s.settings["env"] = json!({"CLAUDE_CONFIG_DIR": "/x"})
+        s.settings["env"] = json!({"CLAUDE_CONFIG_DIR": "/x"});
     }),
     ("fork-mode", "warning", |s| s.env("CLAUDE_CODE_FORK_SUBAGENT", "1")),
     ("fork-mode", "warning", |s| {
-        s.project(&json!({"env": {"CLAUDE_CODE_FORK_SUBAGENT": "true"}}))
+        s.project(&json!({"env": {"CLAUDE_CODE_FORK_SUBAGENT": "true"}}));
     }),
     ("matcher-misses-agent", "broken", |s| {
-        s.settings["hooks"]["PreToolUse"][0]["matcher"] = json!("agent|task")
+        s.settings["hooks"]["PreToolUse"][0]["matcher"] = json!("agent|task");
     }),
     ("matcher-one-name", "warning", |s| {
-        s.settings["hooks"]["PreToolUse"][0]["matcher"] = json!("Task")
+        s.settings["hooks"]["PreToolUse"][0]["matcher"] = json!("Task");
     }),
     ("hook-timeout-low", "broken", |s| s.entry()["timeout"] = json!(60)),
     ("hook-timeout-low", "broken", |s| {
-        s.file("xdg/subcell/subcell.toml", "[intercept]\ntimeout_s = 900\n")
+        s.file("xdg/subcell/subcell.toml", "[intercept]\ntimeout_s = 900\n");
     }),
     ("hook-timeout-low", "broken", |s| {
-        s.entry()["args"] = json!(["intercept", "--timeout", "360"])
+        s.entry()["args"] = json!(["intercept", "--timeout", "360"]);
     }),
     ("fails-open", "warning", |s| {
         s.entry().as_object_mut().unwrap().remove("onFailure");
     }),
     ("hook-path-gone", "broken", |s| {
-        s.entry()["command"] = json!("/nowhere/subcell")
+        s.entry()["command"] = json!("/nowhere/subcell");
     }),
     ("hook-path-gone", "broken", |s| s.entry()["command"] = json!("subcell")),
     ("hook-path-gone", "broken", |s| {
@@ -283,7 +283,7 @@ const BROKEN: &[Case] = &[
         s.entry()["command"] = json!(s.at("plain/subcell"));
     }),
     ("hook-path-unexpanded", "broken", |s| {
-        s.entry()["command"] = json!("~/.local/bin/subcell")
+        s.entry()["command"] = json!("~/.local/bin/subcell");
     }),
     ("hook-path-relative", "warning", |s| {
         s.program("work/tools/subcell", "#!/bin/sh\n");
@@ -299,11 +299,11 @@ const BROKEN: &[Case] = &[
         s.entry()["command"] = json!(s.at("old/subcell"));
     }),
     ("hook-arguments-wrong", "broken", |s| {
-        s.entry()["args"] = json!(["intercept", "--delivry", "echo"])
+        s.entry()["args"] = json!(["intercept", "--delivry", "echo"]);
     }),
     ("hook-async", "broken", |s| s.entry()["async"] = json!(true)),
     ("hook-conditional", "broken", |s| {
-        s.entry()["if"] = json!("Agent(reviewer)")
+        s.entry()["if"] = json!("Agent(reviewer)");
     }),
     ("installed-twice", "warning", |s| {
         let mut other = s.settings.clone();
@@ -322,27 +322,27 @@ const BROKEN: &[Case] = &[
         s.settings["hooks"].as_object_mut().unwrap().remove("PostToolUse");
     }),
     ("fails-over-to-builtin", "warning", |s| {
-        s.entry()["args"] = json!(["intercept", "--on-failure", "builtin"])
+        s.entry()["args"] = json!(["intercept", "--on-failure", "builtin"]);
     }),
     ("sandbox-missing", "broken", |s| {
-        s.entry()["args"] = json!(["intercept", "--require-sandbox", "/nowhere"])
+        s.entry()["args"] = json!(["intercept", "--require-sandbox", "/nowhere"]);
     }),
     ("client-missing", "broken", |s| s.env("PATH", "/nowhere")),
     ("client-old", "warning", |s| s.client("2.1.226")),
     ("client-too-old", "broken", |s| s.client("2.1.99")),
     ("client-untried", "warning", |s| s.client("2.2.0")),
     ("client-version-unknown", "warning", |s| {
-        std::fs::remove_file(s.at("bin/package.json")).unwrap()
+        std::fs::remove_file(s.at("bin/package.json")).unwrap();
     }),
     ("child-client-gone", "broken", |s| {
-        s.env("SUBCELL_CLAUDE", "/nowhere/claude")
+        s.env("SUBCELL_CLAUDE", "/nowhere/claude");
     }),
     ("credentials-scrubbed", "broken", |s| {
-        s.env("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB", "1")
+        s.env("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB", "1");
     }),
     ("not-logged-in", "broken", |s| s.env.push(("ANTHROPIC_API_KEY", None))),
     ("echo-agent-missing", "warning", |s| {
-        std::fs::remove_file(s.at("config/agents/echo-through.md")).unwrap()
+        std::fs::remove_file(s.at("config/agents/echo-through.md")).unwrap();
     }),
     ("echo-agent-doubtful", "warning", |s| {
         s.file(
@@ -351,25 +351,25 @@ const BROKEN: &[Case] = &[
         );
     }),
     ("echo-agent-refused", "warning", |s| {
-        s.settings["permissions"] = json!({"deny": ["Agent(echo-through)"]})
+        s.settings["permissions"] = json!({"deny": ["Agent(echo-through)"]});
     }),
     ("config-wrong", "broken", |s| {
-        s.file("xdg/subcell/subcell.toml", "[intercept]\ntimeout_s = \"long\"\n")
+        s.file("xdg/subcell/subcell.toml", "[intercept]\ntimeout_s = \"long\"\n");
     }),
     ("config-wrong", "broken", |s| {
-        s.file("xdg/subcell/subcell.toml", "[intercept]\ntimeuot_s = 3\n")
+        s.file("xdg/subcell/subcell.toml", "[intercept]\ntimeuot_s = 3\n");
     }),
     ("config-ignored", "warning", |s| {
-        s.file("work/.subcell.toml", "[intercept]\non_failure = \"builtin\"\n")
+        s.file("work/.subcell.toml", "[intercept]\non_failure = \"builtin\"\n");
     }),
     ("config-ignored", "warning", |s| s.env("SUBCELL_TIMEOUT", "3")),
     ("guard-set", "broken", |s| s.env("FULLSEND_HOOK_SPAWNED", "1")),
     ("guard-set", "broken", |s| s.env("SUBCELL_DEPTH", "1")),
     ("state-unwritable", "broken", |s| {
-        s.file("state", "a file where the folder should be")
+        s.file("state", "a file where the folder should be");
     }),
     ("records-unreadable", "warning", |s| {
-        s.file("state/subcell/cells/toolu_x.json", "{")
+        s.file("state/subcell/cells/toolu_x.json", "{");
     }),
 ];
 

@@ -11,6 +11,10 @@ pub const DEFAULT_TIMEOUT_S: f64 = 600.0;
 /// A hook, and the terms that it runs on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HookTerms {
+    /// The place of its group in the event's list, from 0.
+    pub group: usize,
+    /// Its place in that group's `hooks`, from 0.
+    pub hook: usize,
     /// Matcher, command and arguments.
     pub entry: HookEntry,
     /// `type`: `command`, `http`, `prompt`, …
@@ -32,18 +36,23 @@ impl HookTerms {
         let groups = document.get("hooks").and_then(|hooks| hooks.get(event));
         let groups = groups.and_then(Value::as_array).into_iter().flatten();
         groups
-            .flat_map(|group| {
+            .enumerate()
+            .flat_map(|(at, group)| {
                 let hooks = group.get("hooks").and_then(Value::as_array).into_iter().flatten();
-                hooks.map(|hook| Self::of_hook(text(group, "matcher"), hook))
+                hooks
+                    .enumerate()
+                    .map(move |(place, hook)| Self::of_hook((at, place), text(group, "matcher"), hook))
             })
             .collect()
     }
 
-    fn of_hook(matcher: Option<String>, hook: &Value) -> Self {
+    fn of_hook((group, place): (usize, usize), matcher: Option<String>, hook: &Value) -> Self {
         let is_on = |field: &str| hook.get(field).and_then(Value::as_bool) == Some(true);
         let args = hook.get("args").and_then(Value::as_array);
         let kind = text(hook, "type").unwrap_or_default();
         Self {
+            group,
+            hook: place,
             entry: HookEntry {
                 matcher,
                 command: text(hook, "command").unwrap_or_else(|| kind.clone()),
@@ -64,38 +73,6 @@ impl HookTerms {
             (Takes::Yes, _) | (_, Takes::Yes) => Takes::Yes,
             (Takes::Unknown, _) | (_, Takes::Unknown) => Takes::Unknown,
             (Takes::No, Takes::No) => Takes::No,
-        }
-    }
-
-    /// The arguments that `subcell` gets, where the hook runs it: those of the exec form, or the words of a plain shell
-    /// command after the program.
-    #[must_use]
-    pub fn subcell_arguments(&self) -> Option<Vec<String>> {
-        self.entry.subcell_command()?;
-        Some(match &self.entry.args {
-            Some(args) => args.clone(),
-            None => self
-                .entry
-                .command
-                .split_whitespace()
-                .skip(1)
-                .map(str::to_owned)
-                .collect(),
-        })
-    }
-
-    /// The program as it is written.
-    #[must_use]
-    pub fn program(&self) -> &str {
-        match &self.entry.args {
-            Some(_) => &self.entry.command,
-            None => self
-                .entry
-                .command
-                .split_whitespace()
-                .next()
-                .unwrap_or_default()
-                .trim_matches(['"', '\'']),
         }
     }
 }
@@ -162,17 +139,12 @@ mod tests {
             (given.kind.as_str(), given.condition.as_deref()),
             ("command", Some("Agent(x)"))
         );
-        assert_eq!(given.subcell_arguments().unwrap(), ["intercept", "-x"]);
         let bare = hook(&json!({"type": "command", "command": "'/b/subcell' intercept -x"}));
         assert_eq!(
             (bare.timeout_s, bare.blocks_on_failure, bare.is_async),
             (600.0, false, false)
         );
-        assert_eq!(
-            (bare.program(), bare.subcell_arguments().unwrap()),
-            ("/b/subcell", vec!["intercept".into(), "-x".into()])
-        );
-        assert_eq!(hook(&json!({"type": "http", "url": "u"})).subcell_arguments(), None);
+        assert_eq!(hook(&json!({"type": "http", "url": "u"})).entry.command, "http");
     }
 
     #[test]

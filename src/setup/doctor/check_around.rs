@@ -4,6 +4,7 @@ use super::facts::{Echo, Facts, FileSystem};
 use super::finding::Finding;
 use crate::config::Delivery;
 use crate::protocol::version::{V2_1_156, V2_1_295, V2_1_332};
+use crate::setup::entries::Work;
 
 /// A result may be 10 MB, and a transcript as much.
 const LITTLE_BYTES: u64 = 1 << 30;
@@ -145,7 +146,7 @@ fn echo(facts: &Facts) -> Option<Finding> {
             .as_ref()
             .is_ok_and(|meaning| meaning.delivery == Some(Delivery::Deny))
     };
-    if facts.live("intercept").next().is_none() || facts.live("intercept").all(denies) {
+    if facts.live(Work::Intercept).next().is_none() || facts.live(Work::Intercept).all(denies) {
         return None;
     }
     let why =

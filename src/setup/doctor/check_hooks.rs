@@ -1,13 +1,14 @@
 //! Judges the hooks: whether ours run, with which program and terms, and what runs beside them.
 
-use super::facts::{DocumentState, Facts, OurHook, Program};
+use super::facts::{DocumentState, Facts, OurHook, Program, SeenHook};
 use super::finding::Finding;
 use crate::config::Delivery;
-use crate::protocol::settings::{HookTerms, Scope, Takes};
+use crate::protocol::settings::{Scope, Takes};
 use crate::protocol::version::V2_1_295;
+use crate::setup::entries::Work;
 
 /// What a hook takes beyond cell and wait: reading the payload, ending the cell, writing the record, answering.
-const MARGIN_S: f64 = 30.0;
+const MARGIN_S: f64 = 40.0;
 /// A timer of the client may run out before the program's main starts, on a machine under load.
 const LEAST_TIMEOUT_S: f64 = 20.0;
 
@@ -16,7 +17,7 @@ const GOES_ON: &str = "the client lets the original call run in its own process 
 /// Every finding about hooks.
 pub(super) fn check(facts: &Facts) -> Vec<Finding> {
     let mut found = Vec::new();
-    let live: Vec<&OurHook> = facts.live("intercept").collect();
+    let live: Vec<&OurHook> = facts.live(Work::Intercept).collect();
     if live.is_empty() {
         found.push(missing(facts));
     }
@@ -45,10 +46,9 @@ fn place<'a>(facts: &'a Facts, hook: &OurHook) -> &'a str {
 }
 
 fn missing(facts: &Facts) -> Finding {
-    let other = facts
-        .hooks
-        .iter()
-        .find(|hook| hook.command == "intercept" && is_loaded(facts, hook) && hook.terms.takes_agent() == Takes::No);
+    let other = facts.hooks.iter().find(|hook| {
+        hook.entry.work == Work::Intercept && is_loaded(facts, hook) && hook.terms.takes_agent() == Takes::No
+    });
     let why = "nothing intercepts Agent calls: every subagent runs in the client's own process";
     match other {
         Some(hook) => Finding::broken(
@@ -71,7 +71,13 @@ fn missing(facts: &Facts) -> Finding {
 }
 
 fn program(facts: &Facts, hook: &OurHook) -> Option<Finding> {
-    let of = |what: &str| format!("`subcell {}` in {} {what}", hook.command, place(facts, hook));
+    let of = |what: &str| {
+        format!(
+            "`subcell {}` in {} {what}",
+            hook.entry.work.words().join(" "),
+            place(facts, hook)
+        )
+    };
     let fix = "run `subcell install` again: it writes the absolute path of this binary";
     match &hook.program {
         Program::Missing(named) => {
@@ -122,7 +128,7 @@ fn program(facts: &Facts, hook: &OurHook) -> Option<Finding> {
 
 /// Measured: a bare name is looked up on the PATH of the settings.
 fn from_repository(facts: &Facts, hook: &OurHook, path: &std::path::Path) -> Option<Finding> {
-    let bare = !hook.terms.program().contains('/');
+    let bare = !hook.entry.program.contains('/');
     let (_, setter) = facts.loaded().find(|(_, document)| {
         matches!(document.scope, Scope::Project | Scope::Local) && document.content.env.contains_key("PATH")
     })?;
@@ -132,7 +138,7 @@ fn from_repository(facts: &Facts, hook: &OurHook, path: &std::path::Path) -> Opt
             format!(
                 "{} sets PATH, and `subcell {}` is named without a folder: the client runs {}",
                 setter.place,
-                hook.command,
+                hook.entry.work.words().join(" "),
                 path.display()
             ),
             "a repository decides which program runs as the hook",
@@ -143,7 +149,13 @@ fn from_repository(facts: &Facts, hook: &OurHook, path: &std::path::Path) -> Opt
 
 fn meaning(facts: &Facts, hook: &OurHook) -> Vec<Finding> {
     let mut found = Vec::new();
-    let of = |what: &str| format!("`subcell {}` in {} {what}", hook.command, place(facts, hook));
+    let of = |what: &str| {
+        format!(
+            "`subcell {}` in {} {what}",
+            hook.entry.work.words().join(" "),
+            place(facts, hook)
+        )
+    };
     match &hook.meaning {
         Err(error) => found.push(Finding::broken(
             "hook-arguments-wrong",
@@ -256,11 +268,7 @@ fn timeout(hook: &OurHook) -> Option<(String, &'static str)> {
 /// Identical entries run once, differing ones once each (2.1.332).
 fn twice(facts: &Facts, live: &[&OurHook]) -> Option<Finding> {
     let (first, rest) = live.split_first()?;
-    let same = |hook: &&&OurHook| {
-        let (one, other) = (&hook.terms.entry, &first.terms.entry);
-        (&one.command, &one.args) == (&other.command, &other.args)
-    };
-    let other = rest.iter().find(|hook| !same(hook))?;
+    let other = rest.iter().find(|hook| !hook.entry.runs_once_beside(&first.entry))?;
     Some(Finding::warning(
         "installed-twice",
         format!(
@@ -275,11 +283,14 @@ fn twice(facts: &Facts, live: &[&OurHook]) -> Option<Finding> {
 
 /// Measured: of several hooks that rewrite, the one that finishes last wins; a denial of one wins over the other's work.
 fn racing(facts: &Facts) -> Vec<Finding> {
-    let rivals = |hooks: &[HookTerms]| -> Vec<String> {
-        let rival = |hook: &&HookTerms| {
-            hook.entry.subcell_command().is_none() && hook.takes_agent() != Takes::No && !hook.is_async
-        };
-        hooks.iter().filter(rival).map(|hook| hook.entry.label()).collect()
+    let rivals = |hooks: &[SeenHook]| -> Vec<String> {
+        let runs = |hook: &&SeenHook| hook.terms.takes_agent() != Takes::No && !hook.terms.is_async;
+        let rival = |hook: &&SeenHook| hook.ours.is_none() && runs(hook);
+        hooks
+            .iter()
+            .filter(rival)
+            .map(|hook| hook.terms.entry.label())
+            .collect()
     };
     let mut found = Vec::new();
     for (_, document) in facts.loaded() {
@@ -293,7 +304,7 @@ fn racing(facts: &Facts) -> Vec<Finding> {
             ));
         }
         let sealed = facts
-            .live("intercept")
+            .live(Work::Intercept)
             .any(|hook| delivery(hook) != Some(Delivery::Echo) && delivery(hook) != Some(Delivery::Deny));
         for label in rivals(&document.content.after).into_iter().filter(|_| sealed) {
             found.push(Finding::warning(
@@ -317,7 +328,7 @@ fn delivery(hook: &OurHook) -> Option<Delivery> {
 
 fn seal(facts: &Facts, live: &[&OurHook]) -> Option<Finding> {
     let receipt = live.iter().find(|hook| delivery(hook) == Some(Delivery::Receipt))?;
-    facts.live("seal").next().is_none().then(|| {
+    facts.live(Work::Seal).next().is_none().then(|| {
         Finding::broken(
             "seal-missing",
             format!(

@@ -5,6 +5,7 @@ use super::finding::Finding;
 use crate::config::believe::{GUARD, is_judged, is_start_only};
 use crate::protocol::settings::{Rule, Scope};
 use crate::protocol::version::V2_1_156;
+use crate::setup::entries::Work;
 
 const SILENT: &str = "the client drops such a file whole and says nothing: no hook and no rule of it counts";
 const OFF: &str = "no hook runs, so every subagent runs in the client's own process";
@@ -69,7 +70,7 @@ fn disabled(facts: &Facts) -> Option<Finding> {
         return Some(Finding::broken("hooks-disabled", what, OFF, fix));
     }
     let policy = facts.managed_only()?;
-    let managed = facts.live("intercept").any(|hook| {
+    let managed = facts.live(Work::Intercept).any(|hook| {
         facts
             .documents
             .get(hook.document)

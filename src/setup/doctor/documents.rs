@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::facts::{Content, Document, DocumentState};
+use super::facts::{Content, Document, DocumentState, SeenHook};
 use crate::base::chain::Chain;
 use crate::base::{BoundedReadError, Links, read_bounded};
 use crate::protocol::command_line::ParentFlags;
@@ -14,6 +14,7 @@ use crate::protocol::command_line::inherit::is_json;
 use crate::protocol::settings::load::SETTINGS_LIMIT;
 use crate::protocol::settings::{HookTerms, Scope, Settings, Sources, audit};
 use crate::protocol::version::{ClientVersion, V2_1_332};
+use crate::setup::entries::OurEntry;
 
 /// How many folders above the place are looked into.
 const ANCESTORS: usize = 32;
@@ -195,8 +196,23 @@ fn parse(bytes: &[u8]) -> Result<(Content, Vec<String>), String> {
         mode: settings.permissions.default_mode,
         deny: settings.permissions.deny,
         key_helper: document.get("apiKeyHelper").is_some_and(Value::is_string),
-        before: HookTerms::of_event(&document, "PreToolUse"),
-        after: HookTerms::of_event(&document, "PostToolUse"),
+        before: hooks(&document, "PreToolUse"),
+        after: hooks(&document, "PostToolUse"),
     };
     Ok((content, audit::faults(&document)))
+}
+
+fn hooks(document: &Map<String, Value>, event: &str) -> Vec<SeenHook> {
+    let ours = OurEntry::all(document);
+    let of = |terms: &HookTerms| {
+        let at = |entry: &&OurEntry| entry.event == event && (entry.group, entry.hook) == (terms.group, terms.hook);
+        ours.iter().find(at).cloned()
+    };
+    let terms = HookTerms::of_event(document, event).into_iter();
+    terms
+        .map(|terms| SeenHook {
+            ours: of(&terms),
+            terms,
+        })
+        .collect()
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::config::Delivery;
 use crate::protocol::settings::{HookTerms, Scope};
 use crate::protocol::version::ClientVersion;
+use crate::setup::entries::{OurEntry, Work};
 
 /// Everything that is known of one folder that sessions are started in.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,9 +80,18 @@ pub struct Content {
     /// Whether `apiKeyHelper` is set.
     pub key_helper: bool,
     /// The hooks of `PreToolUse`.
-    pub before: Vec<HookTerms>,
+    pub before: Vec<SeenHook>,
     /// The hooks of `PostToolUse`.
-    pub after: Vec<HookTerms>,
+    pub after: Vec<SeenHook>,
+}
+
+/// A hook of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenHook {
+    /// Its terms.
+    pub terms: HookTerms,
+    /// What it is, where it is ours.
+    pub ours: Option<OurEntry>,
 }
 
 /// Options of the client that change what it loads or lets run.
@@ -119,8 +129,8 @@ pub struct ClientFacts {
 pub struct OurHook {
     /// The document, by its index.
     pub document: usize,
-    /// The subcommand: `intercept`, `seal`, `guard`.
-    pub command: String,
+    /// What it is, and how it is written.
+    pub entry: OurEntry,
     /// The terms of its entry.
     pub terms: HookTerms,
     /// The program that the client would start.
@@ -254,11 +264,11 @@ impl Facts {
             .find(|document| document.scope == Scope::Managed && document.content.managed_hooks_only)
     }
 
-    /// Our hooks that the client runs for an Agent call, `command` being their subcommand.
-    pub fn live(&self, command: &str) -> impl Iterator<Item = &OurHook> {
+    /// Our hooks of this kind that the client runs for an Agent call.
+    pub fn live(&self, work: Work) -> impl Iterator<Item = &OurHook> {
         self.hooks
             .iter()
-            .filter(move |hook| hook.command == command && self.runs(hook))
+            .filter(move |hook| hook.entry.work == work && self.runs(hook))
     }
 
     fn runs(&self, hook: &OurHook) -> bool {

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use super::documents::{self, Where};
 use super::facts::{
-    ClientFacts, ConfigFacts, Document, DocumentState, Echo, Facts, Meaning, Options, OurHook, Program,
+    ClientFacts, ConfigFacts, Document, DocumentState, Echo, Facts, Meaning, Options, OurHook, Program, SeenHook,
 };
 use super::program::{self, Search};
 use super::state;
 use crate::config::{Believed, ConfigError, Environment, Guard, Profile};
 use crate::process::Signals;
 use crate::protocol::command_line::ParentFlags;
-use crate::protocol::settings::{HookTerms, Rule, Scope, split_list};
+use crate::protocol::settings::{Rule, Scope, split_list};
 
 /// A place, and what is known of it from elsewhere.
 pub struct Place<'a> {
@@ -145,8 +145,8 @@ fn hooks(place: &Place<'_>, facts: &Facts) -> Vec<OurHook> {
     let mut hooks = Vec::new();
     for (index, document) in facts.documents.iter().enumerate() {
         let content = &document.content;
-        for terms in content.before.iter().chain(&content.after) {
-            hooks.extend(hook(place, search, (index, document), terms));
+        for seen in content.before.iter().chain(&content.after) {
+            hooks.extend(hook(place, search, (index, document), seen));
         }
     }
     hooks
@@ -156,10 +156,12 @@ fn hook(
     place: &Place<'_>,
     search: Search<'_>,
     (index, document): (usize, &Document),
-    terms: &HookTerms,
+    seen: &SeenHook,
 ) -> Option<OurHook> {
-    let arguments = terms.subcell_arguments()?;
-    let mut program = program::find(terms, search);
+    let entry = seen.ours.as_ref()?;
+    let named = entry.work.words().iter().map(|word| (*word).to_owned());
+    let arguments: Vec<String> = named.chain(entry.flags.iter().cloned()).collect();
+    let mut program = program::find(entry, search);
     if let Program::Found { path, version, .. } = &mut program {
         let trusted = !matches!(document.scope, Scope::Project | Scope::Local) && !path.starts_with(place.folder);
         if trusted && document.state == DocumentState::Loaded {
@@ -168,8 +170,8 @@ fn hook(
     }
     Some(OurHook {
         document: index,
-        command: arguments.first().cloned().unwrap_or_default(),
-        terms: terms.clone(),
+        entry: entry.clone(),
+        terms: seen.terms.clone(),
         program,
         meaning: (place.meaning)(&arguments),
     })

@@ -8,6 +8,7 @@ use super::facts::{DocumentState, Facts, OurHook, Program};
 use super::finding::{Finding, Severity};
 use super::live::Evidence;
 use super::{check_around, check_hooks, check_settings};
+use crate::setup::entries::Work;
 
 /// Everything that is wrong at a place, the worst first.
 #[must_use]
@@ -124,7 +125,7 @@ fn seen(facts: &Facts) -> Vec<(String, String)> {
             format!("{} ({}): {state}", document.place, document.scope.word()),
         );
     }
-    for hook in facts.live("intercept").chain(facts.live("seal")) {
+    for hook in facts.live(Work::Intercept).chain(facts.live(Work::Seal)) {
         add("hook", line(facts, hook));
     }
     if let Some(folder) = &facts.state.folder {
@@ -145,7 +146,8 @@ fn line(facts: &Facts, hook: &OurHook) -> String {
     };
     let mut line = format!(
         "{program} {} from {place}, timeout {} s",
-        hook.command, hook.terms.timeout_s
+        hook.entry.work.words().join(" "),
+        hook.terms.timeout_s
     );
     if let Ok(meaning) = &hook.meaning
         && let Some(delivery) = meaning.delivery
