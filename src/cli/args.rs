@@ -2,6 +2,8 @@
 
 use clap::{Parser, Subcommand};
 
+use super::doctor::DoctorArgs;
+use super::doctor_inside::DoctorLiveArgs;
 use super::guard::GuardCommand;
 use super::init::{InitArgs, UninstallArgs, UpdateArgs};
 use super::intercept::InterceptArgs;
@@ -35,6 +37,9 @@ pub(crate) enum Command {
     Init(InitArgs),
     Update(UpdateArgs),
     Uninstall(UninstallArgs),
+    Doctor(DoctorArgs),
+    #[command(hide = true)]
+    DoctorLive(DoctorLiveArgs),
     /// Keep one client to its end (started by a hook).
     #[command(hide = true)]
     Keeper(KeeperArgs),

@@ -56,7 +56,7 @@ pub(crate) struct InterceptArgs {
 }
 
 impl InterceptArgs {
-    fn flags(&self) -> Flags {
+    pub(super) fn flags(&self) -> Flags {
         Flags {
             config: self.config.clone(),
             claude: self.claude.clone(),

@@ -2,6 +2,9 @@
 
 mod args;
 mod command;
+mod doctor;
+mod doctor_inside;
+mod doctor_live;
 mod guard;
 mod guard_background;
 mod guard_bash;

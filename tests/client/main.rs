@@ -26,6 +26,7 @@
 mod cells;
 mod clients;
 mod delivery;
+mod doctor;
 mod frame;
 mod guard_bash;
 mod guards;
