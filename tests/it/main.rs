@@ -27,6 +27,7 @@ mod model;
 #[path = "../common/nasty.rs"]
 mod nasty;
 mod replay;
+mod replay_hostile;
 mod replay_html;
 mod replay_memory;
 mod replay_secrets;
