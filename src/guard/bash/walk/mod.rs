@@ -23,7 +23,7 @@ mod state;
 mod touch;
 mod variable;
 mod wrapper;
-mod wrapper_table;
+mod wrappers;
 
 pub(crate) use option::{Options, Valued, has_long, has_short, valued_of_git};
 pub(crate) use state::{Input, Walk, walk};

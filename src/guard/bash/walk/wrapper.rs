@@ -4,7 +4,7 @@ use super::super::facts::{Place, Run};
 use super::dispatch::only_asks;
 use super::option::Options;
 use super::state::{Input, Walk};
-use super::wrapper_table::WRAPPERS;
+use super::wrappers::wrapper_of;
 
 impl Walk<'_> {
     /// Follows what a wrapper starts; `None` where the program is no wrapper.
@@ -12,7 +12,7 @@ impl Walk<'_> {
         if let Some(output) = self.runner(run, input) {
             return Some(output);
         }
-        let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.takes(run))?;
+        let wrapper = wrapper_of(run)?;
         if only_asks_itself(run) {
             return Some(super::output::found_program(&run.args));
         }
