@@ -152,6 +152,27 @@ pub(super) const SYSTEM: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
+        names: &["setarch"],
+        skip: 1,
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["linux32", "linux64", "i386", "x86_64", "uname26"],
+        ..PLAIN
+    },
+    // BSD's form: `script FILE PROGRAM …`.
+    Wrapper {
+        names: &["script"],
+        valued: valued("cITOEBmtF", &["--command", "--log-in", "--log-out", "--log-io"]),
+        skip: 1,
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["sshpass"],
+        valued: valued("pfPd", &[]),
+        ..PLAIN
+    },
+    Wrapper {
         names: &["numactl"],
         valued: valued("NmCpix", &["--membind", "--cpunodebind", "--interleave"]),
         ..PLAIN
