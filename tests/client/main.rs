@@ -40,6 +40,7 @@ mod plain;
 mod run;
 mod scene;
 mod settings;
+mod shell;
 
 /// The newest client that the flows run on.
 pub(crate) const NEWEST: &str = "2.1.332";
