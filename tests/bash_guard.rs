@@ -20,6 +20,8 @@ const COMMANDS: &str = include_str!("fixtures/bash/commands.tsv");
 const VARIATIONS: &str = include_str!("fixtures/bash/variations.tsv");
 /// Commands that were written and labelled before the guard was asked, over all families and look-alikes of them.
 const FRESH: &str = include_str!("fixtures/bash/fresh.tsv");
+/// Written by somebody who tried to get past the rules without having read them.
+const ADVERSARIAL: &str = include_str!("fixtures/bash/adversarial.tsv");
 
 fn ground() -> Ground {
     Ground {
@@ -385,7 +387,7 @@ proptest! {
 
 #[test]
 fn variations_of_every_family_and_fresh_commands_are_judged_right() {
-    let rows = [VARIATIONS, FRESH].map(|rows| read_labelled(rows).unwrap());
+    let rows = [VARIATIONS, FRESH, ADVERSARIAL].map(|text| read_labelled(text).unwrap());
     let wrong: Vec<String> = rows
         .iter()
         .flatten()

@@ -2,6 +2,8 @@
 
 use clap::{Parser, Subcommand};
 
+use super::doctor::DoctorArgs;
+use super::doctor_inside::DoctorLiveArgs;
 use super::emit::EmitArgs;
 use super::guard::GuardCommand;
 use super::init::{InitArgs, UninstallArgs, UpdateArgs};
@@ -39,6 +41,9 @@ pub(crate) enum Command {
     Init(InitArgs),
     Update(UpdateArgs),
     Uninstall(UninstallArgs),
+    Doctor(DoctorArgs),
+    #[command(hide = true)]
+    DoctorLive(DoctorLiveArgs),
     /// Keep one client to its end (started by a hook).
     #[command(hide = true)]
     Keeper(KeeperArgs),

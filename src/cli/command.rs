@@ -6,7 +6,9 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::args::{Args, Command};
-use super::{emit, guard, guard_liveness, init, intercept, model, replay, run_record, seal, show, trace};
+use super::{
+    doctor, doctor_inside, emit, guard, guard_liveness, init, intercept, model, replay, run_record, seal, show, trace,
+};
 use crate::exit::Exit;
 
 /// Runs the program on the process's own arguments, stdin and stdout.
@@ -53,6 +55,8 @@ fn run(args: &Args) -> Exit {
         Command::Init(args) => init::init(args),
         Command::Update(args) => init::update(args),
         Command::Uninstall(args) => init::uninstall(args),
+        Command::Doctor(args) => doctor::run(args),
+        Command::DoctorLive(args) => doctor_inside::inside(args),
         Command::Intercept(args) => intercept::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Seal(args) => seal::run(args),

@@ -2,6 +2,9 @@
 
 mod args;
 mod command;
+mod doctor;
+mod doctor_inside;
+mod doctor_live;
 mod emit;
 mod guard;
 mod guard_background;

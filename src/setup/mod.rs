@@ -1,12 +1,16 @@
-//! Installs what a user can have alone: one guard, for one user, without a repository.
+//! Puts our hooks into the client's settings and takes them out again, and installs what a user can have alone: one
+//! guard, for one user, without a repository.
 
 mod block;
+pub mod doctor;
+mod entries;
 mod install;
 mod manifest;
 mod places;
 mod remove;
 
 pub use block::block;
+pub use entries::{Form, OurEntry, Work};
 pub use install::{Install, SetupError, install};
 pub use places::{GUARD, Places};
 pub use remove::remove;

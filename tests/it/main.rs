@@ -12,6 +12,7 @@
 )]
 
 mod collector;
+mod doctor;
 mod documents;
 mod emit;
 mod emit_run;
@@ -31,10 +32,12 @@ mod model;
 #[path = "../common/nasty.rs"]
 mod nasty;
 mod replay;
+mod replay_hostile;
 mod replay_html;
 mod replay_memory;
 mod replay_secrets;
 mod replay_show;
+mod run_record;
 mod seal;
 mod supervised;
 mod supervision;

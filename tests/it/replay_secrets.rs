@@ -1,6 +1,7 @@
 //! Secrets of common kinds are in neither output, wherever in a transcript they stand.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -8,75 +9,59 @@ use crate::replay::{printed, recorded, replay};
 
 const SESSION: &str = "55555555-2222-4333-8444-555555555555";
 
-/// A secret of one kind.
-struct Secret {
-    /// What the report calls it.
-    kind: &'static str,
-    /// How it stands in a text.
-    text: String,
-    /// The part that may not be seen.
-    hidden: String,
-}
+/// The kind that the report names for each of [`secrets`].
+const KINDS: [&str; 12] = [
+    "anthropic-key",
+    "github-token",
+    "github-token",
+    "aws-access-key-id",
+    "assigned-secret",
+    "slack-token",
+    "authorization",
+    "jwt",
+    "private-key",
+    "gitlab-token",
+    "url-password",
+    "google-key",
+];
 
-/// A secret of each kind. Put together here, so that no scanner takes this file for a leak.
-fn secrets() -> Vec<Secret> {
+/// A secret of each kind as it stands in a text, and the part of it that may not be seen. Put together here, so that no
+/// scanner takes this file for a leak.
+fn secrets() -> Vec<(String, String)> {
     let alnum = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7d";
-    let pair = |kind, before: &str, hidden: String, after: &str| Secret {
-        kind,
-        text: format!("{before}{hidden}{after}"),
-        hidden,
-    };
+    let pair = |before: &str, secret: String| (format!("{before}{secret}"), secret);
     vec![
-        pair("anthropic-key", "", format!("sk-ant-api03-{alnum}{alnum}AA"), ""),
-        pair("github-token", "", format!("ghp_{}", &alnum[..36]), ""),
+        pair("", format!("sk-ant-api03-{alnum}{alnum}AA")),
+        pair("", format!("ghp_{}", &alnum[..36])),
+        pair("", format!("github_pat_{}_{alnum}{}", &alnum[..22], &alnum[..19])),
+        pair("", format!("AKIA{}", "J5XK7QRT2MNP4VWZ")),
+        pair("aws_secret_access_key = ", alnum.to_owned()),
         pair(
-            "github-token",
-            "",
-            format!("github_pat_{}_{alnum}{}", &alnum[..22], &alnum[..19]),
-            "",
-        ),
-        pair("aws-access-key-id", "", format!("AKIA{}", "J5XK7QRT2MNP4VWZ"), ""),
-        pair("assigned-secret", "aws_secret_access_key = ", alnum.to_owned(), ""),
-        pair(
-            "slack-token",
             "",
             format!("xoxb-{}-{}-{}", "123456789012", "123456789012", &alnum[..24]),
-            "",
         ),
+        pair("Authorization: Bearer ", format!("{}.{}", &alnum[..30], &alnum[5..30])),
+        pair("", format!("eyJ{}.eyJ{}.{}", &alnum[..30], &alnum[..36], &alnum[..32])),
         pair(
-            "authorization",
-            "Authorization: Bearer ",
-            format!("{}.{}", &alnum[..30], &alnum[5..30]),
-            "",
-        ),
-        pair(
-            "jwt",
-            "",
-            format!("eyJ{}.eyJ{}.{}", &alnum[..30], &alnum[..36], &alnum[..32]),
-            "",
-        ),
-        pair(
-            "private-key",
             "",
             format!("-----BEGIN RSA PRIVATE KEY-----\nMII{alnum}\n{alnum}\n-----END RSA PRIVATE KEY-----"),
-            "",
         ),
-        pair("gitlab-token", "", format!("glpat-{}", &alnum[..20]), ""),
-        pair(
-            "url-password",
-            "postgres://admin:",
-            format!("s3cr3t{}", &alnum[..14]),
-            "@db.example.com/x",
-        ),
-        pair("google-key", "", format!("AIza{}", &alnum[..35]), ""),
+        pair("", format!("glpat-{}", &alnum[..20])),
+        pair("postgres://admin:", format!("s3cr3t{}", &alnum[..14])),
+        pair("", format!("AIza{}", &alnum[..35])),
     ]
 }
 
 /// A transcript in which each secret stands in a prompt, an answer, a call, a result, a change, a hook and an entry of a
 /// kind that nobody knows.
-fn transcript(secrets: &[Secret]) -> String {
+fn transcript() -> String {
     let mut lines: Vec<Value> = Vec::new();
-    for (at, Secret { text, .. }) in secrets.iter().enumerate() {
+    for (at, (text, _)) in secrets().into_iter().enumerate() {
+        let text = if text.starts_with("postgres") {
+            format!("{text}@db.example.com/x")
+        } else {
+            text
+        };
         let id = format!("toolu_{at}");
         let own = |kind: &str| json!({"type": kind, "sessionId": SESSION, "timestamp": "2026-11-30T18:50:00.000Z"});
         let with = |kind: &str, field: &str, value: Value| {
@@ -118,7 +103,7 @@ fn transcript(secrets: &[Secret]) -> String {
 fn twelve_kinds_of_secrets_are_in_no_output_and_each_in_the_report() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(format!("{SESSION}.jsonl"));
-    fs::write(&path, transcript(&secrets())).unwrap();
+    fs::write(&path, transcript()).unwrap();
     let page = dir.path().join("page.html");
     printed(replay(["html", "-o"]).args([&page, &path]));
     let outputs = [
@@ -126,9 +111,9 @@ fn twelve_kinds_of_secrets_are_in_no_output_and_each_in_the_report() {
         printed(replay(["show", "--full"]).arg(&path)),
         fs::read_to_string(&page).unwrap(),
     ];
-    for Secret { hidden, .. } in secrets() {
+    for (_, secret) in secrets() {
         // A key goes over several lines, and is written in several ways: no line of it may be seen.
-        for part in hidden.lines().filter(|line| !line.starts_with("-----")) {
+        for part in secret.lines().filter(|line| !line.starts_with("-----")) {
             for (at, output) in outputs.iter().enumerate() {
                 assert!(!output.contains(part), "{part} in output {at}");
             }
@@ -136,6 +121,7 @@ fn twelve_kinds_of_secrets_are_in_no_output_and_each_in_the_report() {
     }
     let summary: Value = serde_json::from_str(outputs[0].lines().last().unwrap()).unwrap();
     let kinds = summary["summary"]["redaction"]["kinds"].as_object().unwrap();
+    assert!(kinds.len() >= 10, "{kinds:?}");
     // Each of the 12 stands in at least 9 places.
     let total: u64 = kinds.values().map(|count| count.as_u64().unwrap()).sum();
     assert!(total >= 12 * 9, "{total}");
@@ -147,31 +133,120 @@ fn twelve_kinds_of_secrets_are_in_no_output_and_each_in_the_report() {
     }
 }
 
+/// The outputs for a transcript: lines of JSON, the long form for people, and the page.
+fn outputs(path: &Path) -> [String; 3] {
+    let page = path.with_extension("html");
+    printed(replay(["html", "-o"]).args([&page, path]));
+    [
+        printed(replay(["show", "--json"]).arg(path)),
+        printed(replay(["show", "--full"]).arg(path)),
+        fs::read_to_string(page).unwrap(),
+    ]
+}
+
 #[test]
-fn each_kind_alone_is_masked_wherever_it_stands_and_reported_by_its_name() {
-    for one in secrets() {
+fn each_kind_alone_is_in_no_output_and_named_in_each_report() {
+    for ((text, secret), kind) in secrets().into_iter().zip(KINDS) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(format!("{SESSION}.jsonl"));
-        fs::write(&path, transcript(std::slice::from_ref(&one))).unwrap();
-        let page = dir.path().join("page.html");
-        printed(replay(["html", "-o"]).args([&page, &path]));
-        let json = printed(replay(["show", "--json"]).arg(&path));
-        let outputs = [
-            &json,
-            &printed(replay(["show", "--full"]).arg(&path)),
-            &fs::read_to_string(&page).unwrap(),
-        ];
-        let hidden: Vec<&str> = one.hidden.lines().filter(|line| !line.starts_with("-----")).collect();
-        for output in outputs {
-            assert!(!hidden.iter().any(|part| output.contains(part)), "{}", one.kind);
-            assert!(output.contains(one.kind), "{} is not in the report", one.kind);
+        let text = if kind == "url-password" {
+            format!("{text}@db.example.com/x")
+        } else {
+            text
+        };
+        let line = json!({"type": "user", "sessionId": SESSION, "message": {"role": "user", "content": format!("use {text} now")}});
+        fs::write(&path, format!("{line}\n")).unwrap();
+        let outputs = outputs(&path);
+        for output in &outputs {
+            for part in secret.lines().filter(|line| !line.starts_with("-----")) {
+                assert!(!output.contains(part), "{kind}: {part}");
+            }
+            assert!(output.contains(&format!("[redacted:{kind}]")), "{kind}");
         }
-        let summary: Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
-        let kinds = summary["summary"]["redaction"]["kinds"].as_object().unwrap();
-        let names: Vec<&str> = kinds.keys().map(String::as_str).collect();
-        assert_eq!(names, [one.kind], "{kinds:?}");
-        // In a prompt, a thought, an answer, two calls (one names it twice), a result, a change and a hook's output.
-        assert!(kinds[one.kind].as_u64().unwrap() >= 9, "{kinds:?}");
+        let summary: Value = serde_json::from_str(outputs[0].lines().last().unwrap()).unwrap();
+        assert_eq!(summary["summary"]["redaction"]["kinds"], json!({ kind: 1 }));
+        assert!(outputs[1].contains(&format!("secrets taken out: 1 {kind}")), "{kind}");
+        assert!(outputs[2].contains(&format!("\"kinds\":{{\"{kind}\":1}}")), "{kind}");
+    }
+}
+
+#[test]
+fn what_stands_before_a_value_tells_that_it_is_a_secret() {
+    for (input, secret) in [
+        (json!({"password": "correct horse battery"}), "horse"),
+        (json!({"password": "two\nhunter2"}), "hunter2"),
+        (json!({"password": 12_345_678_901_u64}), "12345678901"),
+        (json!({"api_key": ["hunter2"]}), "hunter2"),
+        (json!({"env": [{"name": "DB_PASSWORD", "value": "hunter2"}]}), "hunter2"),
+        (
+            json!({"headers": [{"key": "X-Api-Key", "value": "hunter2"}]}),
+            "hunter2",
+        ),
+        (json!({"args": ["tool", "--password", "hunter2", "-v"]}), "hunter2"),
+        (
+            json!({"headers": [["Authorization", "Basic aHVudGVyMjp4"]]}),
+            "aHVudGVyMjp4",
+        ),
+        (json!({secrets()[1].1.clone(): true}), secrets()[1].1.as_str()),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(format!("{SESSION}.jsonl"));
+        let line = json!({"type": "assistant", "sessionId": SESSION, "message": {"id": "m", "content": [
+            {"type": "tool_use", "id": "t", "name": "Tool", "input": input}]}});
+        fs::write(&path, format!("{line}\n")).unwrap();
+        for output in outputs(&path) {
+            assert!(!output.contains(secret), "{input}");
+            assert!(output.contains("[redacted:"), "{input}");
+        }
+    }
+}
+
+#[test]
+fn data_that_only_looks_telling_stays() {
+    let input = json!({"required": ["token", "password1"], "author": "Ann", "max_tokens": 4096, "key": "Enter",
+        "name": "cache_key", "value": "abc", "args": ["--token", "--verbose"], "keyboard": ["a", "b1"]});
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(format!("{SESSION}.jsonl"));
+    let line = json!({"type": "assistant", "sessionId": SESSION, "message": {"id": "m", "content": [
+        {"type": "tool_use", "id": "t", "name": "Tool", "input": input}]}});
+    fs::write(&path, format!("{line}\n")).unwrap();
+    assert!(printed(replay(["show"]).arg(&path)).contains("no secrets found"));
+}
+
+/// Places that are no text of a message: ids, times, models, names of files, lines of a change, and what a parser says.
+#[test]
+fn no_field_of_an_entry_lets_a_secret_through() {
+    let secret = &secrets()[1].1;
+    let user = || json!({"type": "user", "sessionId": SESSION, "message": {"content": "x"}});
+    let with = |field: &str, value: Value| {
+        let mut line = user();
+        line[field] = value;
+        line.to_string()
+    };
+    let change = json!({"filePath": secret, "structuredPatch": [{"lines": [format!("é {secret}"), secret]}]});
+    let mut edited = json!({"type": "user", "sessionId": SESSION, "message": {"content": [
+        {"type": "tool_result", "tool_use_id": secret, "content": "x"}]}});
+    edited["toolUseResult"] = change;
+    let lines = [
+        with("timestamp", json!(secret)),
+        with("message", json!(secret)),
+        with("message", json!({"content": {"deep": secret}})),
+        edited.to_string(),
+        json!({"type": "assistant", "sessionId": SESSION, "message": {"id": secret, "model": secret,
+            "usage": {"output_tokens": 1}, "content": [{"type": "tool_use", "id": secret, "name": secret, "input": {}}]}})
+        .to_string(),
+        json!(secret).to_string(),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(format!("{SESSION}.jsonl"));
+    fs::write(&path, lines.join("\n")).unwrap();
+    let subagents = dir.path().join(SESSION).join("subagents");
+    fs::create_dir_all(&subagents).unwrap();
+    fs::write(subagents.join(format!("agent-{secret}.jsonl")), user().to_string()).unwrap();
+    fs::write(subagents.join(format!("{secret}.jsonl")), "{").unwrap();
+    for output in outputs(&path) {
+        assert!(!output.contains(secret.as_str()));
+        assert!(output.contains("deep"), "a message of another form is shown");
     }
 }
 
@@ -179,10 +254,10 @@ fn each_kind_alone_is_masked_wherever_it_stands_and_reported_by_its_name() {
 fn without_redaction_everything_stands_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(format!("{SESSION}.jsonl"));
-    fs::write(&path, transcript(&secrets())).unwrap();
+    fs::write(&path, transcript()).unwrap();
     let text = printed(replay(["show", "--json", "--no-redact"]).arg(&path));
-    for Secret { hidden, .. } in secrets() {
-        assert!(text.contains(hidden.lines().nth(1).unwrap_or(&hidden)), "{hidden}");
+    for (_, secret) in secrets() {
+        assert!(text.contains(secret.lines().nth(1).unwrap_or(&secret)), "{secret}");
     }
     assert!(text.contains(r#""redaction":{"on":false"#));
 }

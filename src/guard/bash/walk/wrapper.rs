@@ -4,7 +4,7 @@ use super::super::facts::{Place, Run};
 use super::dispatch::only_asks;
 use super::option::Options;
 use super::state::{Input, Walk};
-use super::wrapper_table::Wrapper;
+use super::wrappers::wrapper_of;
 
 impl Walk<'_> {
     /// Follows what a wrapper starts; `None` where the program is no wrapper.
@@ -12,7 +12,7 @@ impl Walk<'_> {
         if let Some(output) = self.runner(run, input) {
             return Some(output);
         }
-        let wrapper = Wrapper::of(run)?;
+        let wrapper = wrapper_of(run)?;
         if only_asks_itself(run) {
             return Some(super::output::found_program(&run.args));
         }
@@ -99,7 +99,7 @@ impl Walk<'_> {
 fn is_shell_by_itself(run: &Run, options: &Options<'_>) -> bool {
     match run.verb.as_str() {
         "sudo" | "doas" => options.has(&["-i", "--login", "-s", "--shell"]),
-        "runuser" => !options.has(&["-c", "--command"]),
+        "runuser" | "script" => !options.has(&["-c", "--command"]),
         "chroot" | "unshare" | "nsenter" | "firejail" | "proot" | "distrobox" | "toolbox" | "nix-shell" => true,
         _ => false,
     }

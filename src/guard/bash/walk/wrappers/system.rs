@@ -1,8 +1,8 @@
-//! Programs of the system that start another program: users, priorities, terminals, namespaces, tracers.
+//! Wrappers of the system: other users, limits, terminals, tracers, services.
 
-use super::wrapper_table::{PLAIN, Wrapper, valued};
+use super::row::{PLAIN, Wrapper, valued};
 
-pub(crate) const WRAPPERS: &[Wrapper] = &[
+pub(super) const SYSTEM: &[Wrapper] = &[
     Wrapper {
         names: &["sudo"],
         valued: valued(
@@ -152,6 +152,27 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
+        names: &["setarch"],
+        skip: 1,
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["linux32", "linux64", "i386", "x86_64", "uname26"],
+        ..PLAIN
+    },
+    // BSD's form: `script FILE PROGRAM …`.
+    Wrapper {
+        names: &["script"],
+        valued: valued("cITOEBmtF", &["--command", "--log-in", "--log-out", "--log-io"]),
+        skip: 1,
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["sshpass"],
+        valued: valued("pfPd", &[]),
+        ..PLAIN
+    },
+    Wrapper {
         names: &["numactl"],
         valued: valued("NmCpix", &["--membind", "--cpunodebind", "--interleave"]),
         ..PLAIN
@@ -209,6 +230,50 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
             "ld-musl-x86_64.so.1",
         ],
         valued: valued("", &["--library-path", "--preload", "--argv0"]),
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["systemd-run", "systemd-inhibit"],
+        valued: valued(
+            "ptuHMEGC",
+            &[
+                "--unit",
+                "--property",
+                "--uid",
+                "--gid",
+                "--slice",
+                "--setenv",
+                "--working-directory",
+                "--on-active",
+                "--on-calendar",
+                "--what",
+                "--who",
+                "--why",
+                "--mode",
+                "--description",
+            ],
+        ),
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["start-stop-daemon"],
+        valued: valued(
+            "xpucdnkaRsN",
+            &[
+                "--exec",
+                "--pidfile",
+                "--chuid",
+                "--name",
+                "--startas",
+                "--chdir",
+                "--user",
+            ],
+        ),
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["gdb", "lldb"],
+        valued: valued("xo", &["-ex", "--ex", "--command"]),
         ..PLAIN
     },
 ];

@@ -1,8 +1,8 @@
-//! Programs of tool chains that start another program: package runners, environments, containers of a desktop, watchers.
+//! Wrappers of package managers, environments and tools of developers.
 
-use super::wrapper_table::{PLAIN, Wrapper, valued};
+use super::row::{PLAIN, Wrapper, valued};
 
-pub(crate) const WRAPPERS: &[Wrapper] = &[
+pub(super) const TOOLS: &[Wrapper] = &[
     Wrapper {
         names: &["npx", "bunx", "pnpx"],
         valued: valued("pc", &["--package", "--call"]),
@@ -89,50 +89,6 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         names: &["dotenv", "dotenvx", "cross-env", "env-cmd", "foreground"],
         valued: valued("fep", &["--file"]),
         assigns: true,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["systemd-run", "systemd-inhibit"],
-        valued: valued(
-            "ptuHMEGC",
-            &[
-                "--unit",
-                "--property",
-                "--uid",
-                "--gid",
-                "--slice",
-                "--setenv",
-                "--working-directory",
-                "--on-active",
-                "--on-calendar",
-                "--what",
-                "--who",
-                "--why",
-                "--mode",
-                "--description",
-            ],
-        ),
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["start-stop-daemon"],
-        valued: valued(
-            "xpucdnkaRsN",
-            &[
-                "--exec",
-                "--pidfile",
-                "--chuid",
-                "--name",
-                "--startas",
-                "--chdir",
-                "--user",
-            ],
-        ),
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["gdb", "lldb"],
-        valued: valued("xo", &["-ex", "--ex", "--command"]),
         ..PLAIN
     },
     Wrapper {

@@ -1,8 +1,7 @@
-//! How a program that starts another one, given in its arguments, finds it; the rows are in the two tables beside.
+//! A row of the tables of wrappers.
 
-use super::super::facts::Run;
-use super::option::{Options, Valued};
-use super::{system_wrappers, tool_wrappers};
+use super::super::super::facts::Run;
+use super::super::option::{Options, Valued};
 
 /// How a program finds the program that it starts.
 pub(crate) struct Wrapper {
@@ -20,7 +19,7 @@ pub(crate) struct Wrapper {
 }
 
 /// A plain wrapper, from which the table's other rows differ.
-pub(crate) const PLAIN: Wrapper = Wrapper {
+pub(super) const PLAIN: Wrapper = Wrapper {
     names: &[],
     valued: Valued { short: "", long: &[] },
     sub: &[],
@@ -29,18 +28,12 @@ pub(crate) const PLAIN: Wrapper = Wrapper {
     shell: false,
 };
 
-pub(crate) const fn valued(short: &'static str, long: &'static [&'static str]) -> Valued {
+pub(super) const fn valued(short: &'static str, long: &'static [&'static str]) -> Valued {
     Valued { short, long }
 }
 
 impl Wrapper {
-    /// The row for what `run` starts; `None` where it is no wrapper.
-    pub(crate) fn of(run: &Run) -> Option<&'static Self> {
-        let mut rows = system_wrappers::WRAPPERS.iter().chain(tool_wrappers::WRAPPERS);
-        rows.find(|wrapper| wrapper.takes(run))
-    }
-
-    fn takes(&self, run: &Run) -> bool {
+    pub(crate) fn takes(&self, run: &Run) -> bool {
         let named = self.names.contains(&run.verb.as_str());
         named && (self.sub.is_empty() || self.sub_at(run).is_some())
     }
