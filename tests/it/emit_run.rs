@@ -213,3 +213,28 @@ fn an_unsampled_trace_is_not_sent() {
     );
     assert!(collector.requests().is_empty());
 }
+
+#[test]
+fn a_post_script_finds_the_program_that_the_harness_uploads() {
+    let mut collector = Collector::start(&[]);
+    let mut scene = Scene::new();
+    scene.set("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url());
+    let run = fullsend_run(&scene);
+    for folder in ["fullsend/scripts", "fullsend/bin"] {
+        std::fs::create_dir_all(scene.path(folder)).unwrap();
+    }
+    let script = scene.path("fullsend/scripts/post-emit-cost");
+    std::fs::copy(post_script(), &script).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_subcell"), scene.path("fullsend/bin/subcell")).unwrap();
+    let shell = scene
+        .command(Path::new("/bin/sh"), &[script.to_str().unwrap()])
+        .current_dir(&run)
+        .output();
+    let output = shell.unwrap();
+    assert!(stdout(&output).starts_with("2 cells sent"), "{}", stderr(&output));
+    // Without a TRACEPARENT of its own the spans are roots in the traces that the children were given.
+    let spans = wire::spans(&collector.next().body);
+    let cell = cell_span(&spans);
+    assert_eq!((cell.trace_id.as_str(), cell.parent.as_str()), (TRACE, ""));
+    assert!(cell.links.is_empty());
+}
