@@ -26,7 +26,7 @@ impl Timed {
     /// Ends it: its name and times.
     #[must_use]
     pub(super) fn end(self) -> (&'static str, record::Phase) {
-        drop(self.live);
+        self.live.end();
         let phase = record::Phase {
             start_unix_nano: self.began,
             end_unix_nano: UnixNanos::now(),

@@ -25,13 +25,21 @@ const CERTIFICATES_LIMIT: u64 = 4 * 1024 * 1024;
 const SAID_LIMIT: usize = 200;
 
 /// Sends spans to one collector, over connections that it keeps.
-#[derive(Debug)]
 pub struct Exporter {
     inner: SpanExporter,
     shared: Arc<Shared>,
     scope: InstrumentationScope,
     value_limit: Option<usize>,
     shown: String,
+}
+
+impl std::fmt::Debug for Exporter {
+    /// Its parts hold headers and credentials.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Exporter")
+            .field("endpoint", &self.shown)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Exporter {
@@ -61,9 +69,7 @@ impl Exporter {
             Compression::None => builder,
             Compression::Gzip => builder.with_compression(opentelemetry_otlp::Compression::Gzip),
         };
-        let mut inner = builder
-            .build()
-            .map_err(|error| SetUpError::Refused(error.to_string()))?;
+        let mut inner = builder.build().map_err(|error| refusal(settings, &error.to_string()))?;
         inner.set_resource(&convert::resource(settings));
         Ok(Self {
             inner,
@@ -139,6 +145,11 @@ fn ready<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
+/// The exporter's own words name the endpoint with what is secret in it.
+fn refusal(settings: &Settings, why: &str) -> SetUpError {
+    SetUpError::Refused(why.replace(&settings.endpoint, &settings.shown_endpoint()))
+}
+
 /// A collector's words, made harmless.
 fn said(text: &str) -> String {
     let begin: String = text.chars().take(SAID_LIMIT * 2).collect();
@@ -190,4 +201,25 @@ fn roots(settings: &Settings) -> Result<Option<RootCerts>, SetUpError> {
         return Err(SetUpError::NoCertificate { path: path.clone() });
     }
     Ok(Some(RootCerts::new_with_certs(&certificates)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::telemetry::from_environment;
+    use crate::telemetry::settings::{Target, resolve};
+
+    #[test]
+    fn an_endpoint_that_is_no_url_is_refused_without_its_password() {
+        let vars = [("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://ann:hunter2@[host/x")];
+        let environment = vars.into_iter().collect();
+        let (Target::To(settings), _) = resolve(from_environment(&environment)).unwrap() else {
+            panic!()
+        };
+        let error = Exporter::new(&settings, Proxy::Never).unwrap_err().to_string();
+        assert!(
+            error.contains("http://[host/x") && !error.contains("hunter2"),
+            "{error}"
+        );
+    }
 }

@@ -14,10 +14,17 @@ use tracing_subscriber::layer::SubscriberExt;
 use crate::base::UnixNanos;
 use crate::telemetry::{Event, Span};
 
-/// A phase that runs, until it is dropped.
+/// A phase that runs, until it is ended or dropped.
 #[derive(Debug)]
 pub struct Phase {
-    _span: EnteredSpan,
+    span: EnteredSpan,
+}
+
+impl Phase {
+    /// Ends it.
+    pub fn end(self) {
+        drop(self.span);
+    }
 }
 
 /// Begins a phase.
@@ -25,7 +32,7 @@ pub struct Phase {
 pub fn phase(name: &'static str) -> Phase {
     Phase {
         // tracing knows a name at compile time only; this field is what tracing-opentelemetry calls the span.
-        _span: tracing::info_span!("phase", otel.name = name).entered(),
+        span: tracing::info_span!("phase", otel.name = name).entered(),
     }
 }
 
@@ -151,12 +158,12 @@ mod tests {
 
     #[test]
     fn live_phases_give_times_and_events_to_the_planned_spans_of_their_name() {
-        drop(phase("run"));
+        phase("run").end();
         let before = UnixNanos::now();
         let recorder = Recorder::start();
         let run = phase("run");
         event("the ledger is full");
-        drop(run);
+        run.end();
         let after = UnixNanos::now();
         let plan = vec![planned("plan"), planned("run")];
         let spans = recorder.finish(plan.clone());
@@ -176,7 +183,7 @@ mod tests {
         let recorder = Recorder::start();
         let ended = Arc::clone(&recorder.ended);
         assert!(recorder.finish(Vec::new()).is_empty());
-        drop(phase("run"));
+        phase("run").end();
         assert!(ended.take().is_empty());
     }
 }
