@@ -2,8 +2,11 @@
 
 use clap::{Parser, Subcommand};
 
+use super::cells::{GcArgs, LsArgs, StopArgs};
+use super::config::ConfigCommand;
 use super::guard::GuardCommand;
 use super::init::{InitArgs, UninstallArgs, UpdateArgs};
+use super::install::InstallArgs;
 use super::intercept::InterceptArgs;
 use super::keeper::KeeperArgs;
 use super::model::ModelArgs;
@@ -29,9 +32,16 @@ pub(crate) enum Command {
     Guard(GuardCommand),
     Seal(SealArgs),
     Show(ShowArgs),
+    Ls(LsArgs),
+    Stop(StopArgs),
+    Gc(GcArgs),
     Model(ModelArgs),
     Replay(ReplayArgs),
     RunRecord(RunRecordArgs),
+    Install(InstallArgs),
+    /// What the program goes by.
+    #[command(subcommand)]
+    Config(ConfigCommand),
     Init(InitArgs),
     Update(UpdateArgs),
     Uninstall(UninstallArgs),

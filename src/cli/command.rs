@@ -6,7 +6,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::args::{Args, Command};
-use super::{guard, guard_liveness, init, intercept, model, replay, run_record, seal, show};
+use super::{cells, config, guard, guard_liveness, init, install, intercept, model, replay, run_record, seal, show};
 use crate::exit::Exit;
 
 /// Runs the program on the process's own arguments, stdin and stdout.
@@ -50,12 +50,17 @@ fn run(args: &Args) -> Exit {
         Command::Guard(guard) => guard::run(guard),
         Command::Model(model) => model::run(model),
         Command::RunRecord(args) => run_record::run(args),
+        Command::Config(config) => config::run(config),
+        Command::Install(args) => install::run(args),
         Command::Init(args) => init::init(args),
         Command::Update(args) => init::update(args),
         Command::Uninstall(args) => init::uninstall(args),
         Command::Intercept(args) => intercept::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Seal(args) => seal::run(args),
+        Command::Ls(args) => cells::ls(args),
+        Command::Stop(args) => cells::stop(args),
+        Command::Gc(args) => cells::gc(args),
         Command::Show(args) => show::run(args),
         Command::Keeper(args) => super::keeper::keep(args),
     }

@@ -1,13 +1,16 @@
 //! The command line: arguments, stdin and stdout, exit codes.
 
 mod args;
+mod cells;
 mod command;
+mod config;
 mod guard;
 mod guard_background;
 mod guard_bash;
 mod guard_liveness;
 mod hook_io;
 mod init;
+mod install;
 mod intercept;
 mod keeper;
 mod model;

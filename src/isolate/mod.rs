@@ -1,6 +1,7 @@
 //! The cell: takes an Agent call out of the parent's process, runs it, records it, and hands its result back.
 
 mod books;
+pub mod cells;
 pub mod deliver;
 mod dry_run;
 pub mod echo;

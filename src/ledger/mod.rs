@@ -3,7 +3,7 @@
 
 pub mod cost_file;
 pub mod ending;
-mod files;
+pub(crate) mod files;
 pub mod find;
 pub mod record;
 pub mod store;

@@ -20,6 +20,7 @@ mod signals;
 mod slot_folder;
 mod slots;
 mod spawn_plan;
+mod stop;
 mod supervise;
 mod terminate;
 
@@ -33,4 +34,5 @@ pub use signals::{Signals, StopSignal};
 pub use slot_folder::SlotError;
 pub use slots::{Slot, Slots};
 pub use spawn_plan::{Limits, SpawnPlan};
+pub use stop::{Stopped, stop};
 pub use supervise::{Finished, OWN_EXECUTABLE, Site, SuperviseError, supervise};
