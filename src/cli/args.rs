@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 use super::cells::{GcArgs, LsArgs, StopArgs};
 use super::config::ConfigCommand;
+use super::generate::{CompletionsArgs, ManArgs};
 use super::guard::GuardCommand;
 use super::init::{InitArgs, UninstallArgs, UpdateArgs};
 use super::install::InstallArgs;
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     Update(UpdateArgs),
     Uninstall(UninstallArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
     /// Keep one client to its end (started by a hook).
     #[command(hide = true)]
     Keeper(KeeperArgs),

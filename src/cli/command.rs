@@ -6,7 +6,9 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::args::{Args, Command};
-use super::{cells, config, guard, guard_liveness, init, install, intercept, model, replay, run_record, seal, show};
+use super::{
+    cells, config, generate, guard, guard_liveness, init, install, intercept, model, replay, run_record, seal, show,
+};
 use crate::exit::Exit;
 
 /// Runs the program on the process's own arguments, stdin and stdout.
@@ -55,6 +57,8 @@ fn run(args: &Args) -> Exit {
         Command::Init(args) => init::init(args),
         Command::Update(args) => init::update(args),
         Command::Uninstall(args) => init::uninstall(args),
+        Command::Completions(args) => generate::completions(args),
+        Command::Man(args) => generate::man(args),
         Command::Intercept(args) => intercept::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Seal(args) => seal::run(args),

@@ -37,6 +37,8 @@ pub(crate) struct InitArgs {
 }
 
 /// Places this version of the binary for an installed guard, and prints the settings entry again
+///
+/// Example: `subcell update --user`
 #[derive(Debug, clap::Args)]
 pub(crate) struct UpdateArgs {
     /// The guard to update [default: the one that is installed]

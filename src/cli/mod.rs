@@ -4,6 +4,7 @@ mod args;
 mod cells;
 mod command;
 mod config;
+mod generate;
 mod guard;
 mod guard_background;
 mod guard_bash;

@@ -27,6 +27,7 @@ mod clients;
 mod delivery;
 mod frame;
 mod guards;
+mod installed;
 mod isolated;
 mod namespace;
 #[path = "../common/nasty.rs"]

@@ -179,6 +179,18 @@ impl Scene {
         self
     }
 
+    /// Runs our own program as the user does, in the project, on the files as they are by now.
+    pub(crate) fn subcell(mut self, arguments: &[&str]) -> Self {
+        self.write();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_subcell"));
+        self.set_environment(&mut command, "");
+        let output = command.args(arguments).current_dir(self.path("work")).output().unwrap();
+        assert!(output.status.success(), "subcell {arguments:?}: {output:?}");
+        let settings = fs::read_to_string(self.path("config/settings.json")).unwrap();
+        self.settings = serde_json::from_str(&settings).unwrap();
+        self
+    }
+
     /// How long the parent may take.
     pub(crate) fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
