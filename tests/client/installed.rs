@@ -1,7 +1,6 @@
 //! What `subcell install` and the plugin bring, on the real client.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
@@ -14,6 +13,7 @@ on_all_versions!(
     installed_and_removed,
     installed_for_the_project,
     the_plugin_of_a_folder,
+    the_plugin_that_was_installed,
 );
 
 const VERDICT: &str = "VERDICT 4/5";
@@ -77,11 +77,16 @@ fn installed_for_the_project(version: &'static str) {
     assert_isolated(&run, "echo-through");
 }
 
-fn the_plugin_of_a_folder(version: &'static str) {
+/// A scene with the plugin as `scripts/plugin.sh` assembles it.
+fn with_plugin(version: &'static str) -> Scene {
     let scene = judging(version)
         .file(
             "plugin/.claude-plugin/plugin.json",
             include_str!("../../config/plugin/.claude-plugin/plugin.json"),
+        )
+        .file(
+            "plugin/.claude-plugin/marketplace.json",
+            include_str!("../../config/plugin/.claude-plugin/marketplace.json"),
         )
         .file(
             "plugin/hooks/hooks.json",
@@ -91,9 +96,25 @@ fn the_plugin_of_a_folder(version: &'static str) {
             "plugin/agents/echo-through.md",
             include_str!("../../config/plugin/agents/echo-through.md"),
         );
+    let bin = scene.path("plugin/bin");
+    fs::create_dir(&bin).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_subcell"), bin.join("subcell")).unwrap();
+    scene
+}
+
+fn the_plugin_of_a_folder(version: &'static str) {
+    let scene = with_plugin(version);
     let plugin = scene.path("plugin");
-    fs::create_dir(plugin.join("bin")).unwrap();
-    symlink(env!("CARGO_BIN_EXE_subcell"), plugin.join("bin/subcell")).unwrap();
     let run = scene.args(&["--plugin-dir", plugin.to_str().unwrap()]).run();
+    assert_isolated(&run, "subcell:echo-through");
+}
+
+fn the_plugin_that_was_installed(version: &'static str) {
+    let scene = with_plugin(version);
+    let plugin = scene.path("plugin");
+    let run = scene
+        .client(&["plugin", "marketplace", "add", plugin.to_str().unwrap()])
+        .client(&["plugin", "install", "subcell@subcell-local"])
+        .run();
     assert_isolated(&run, "subcell:echo-through");
 }

@@ -186,9 +186,26 @@ impl Scene {
         self.set_environment(&mut command, "");
         let output = command.args(arguments).current_dir(self.path("work")).output().unwrap();
         assert!(output.status.success(), "subcell {arguments:?}: {output:?}");
+        self.read_settings_back();
+        self
+    }
+
+    /// Runs a command of the client itself, in the project, on the files as they are by now.
+    pub(crate) fn client(mut self, arguments: &[&str]) -> Self {
+        self.write();
+        let mut namespace = Namespace::start(&self.path("script.json"), &self.path("before.jsonl"));
+        let mut command = namespace.command(&clients::binary(self.version));
+        self.set_environment(&mut command, &namespace.url);
+        let output = command.args(arguments).current_dir(self.path("work")).output().unwrap();
+        assert!(output.status.success(), "client {arguments:?}: {output:?}");
+        namespace.end_model();
+        self.read_settings_back();
+        self
+    }
+
+    fn read_settings_back(&mut self) {
         let settings = fs::read_to_string(self.path("config/settings.json")).unwrap();
         self.settings = serde_json::from_str(&settings).unwrap();
-        self
     }
 
     /// How long the parent may take.

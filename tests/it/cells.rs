@@ -85,7 +85,7 @@ fn what_a_cell_cost_stands_in_the_table() {
     let cost = scene.record()["state"]["cost_usd"].as_f64().unwrap();
     assert!(cost > 0.0);
     assert!(
-        table.contains(&format!("toolu_1  completed  ")) && table.contains(&format!("${cost:.4}")),
+        table.contains("toolu_1  completed  ") && table.contains(&format!("${cost:.4}")),
         "{table}"
     );
     assert!(
