@@ -79,4 +79,10 @@ else
 fi
 
 node scripts/demo-show.mjs "$run"
+
+say "read the transcripts as one tree (subcell replay show)"
+# Nothing but the run's own folder is looked into.
+export XDG_STATE_HOME=$run/state XDG_CONFIG_HOME=$run/home/.config
+"$subcell" replay show --role user,assistant,tool "$run"
+"$subcell" replay show --json "$run" | node scripts/demo-replay.mjs "$run"
 [[ -z ${DEMO_KEEP:-} ]] || say "kept: $run"

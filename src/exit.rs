@@ -3,7 +3,7 @@
 //! The client gives exit codes of a hook a meaning (2.1.156 to 2.1.332, hooks documentation): 0 reads stdout as the
 //! decision, 2 BLOCKS the call with stderr as the reason, anything else is an error that lets the original call run
 //! unless the entry carries `"onFailure": "block"` (known from 2.1.295 on). So a hook of ours decides in its JSON and
-//! exits 0, and 2 is used by the one hook whose contract is exit 2 (`guard liveness`). clap's own usage code is 2: it
+//! exits 0, and 2 is used by the one hook whose contract is exit 2 (`guard liveness`); `doctor` is no hook. clap's own usage code is 2: it
 //! is mapped to 64 here.
 
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ pub enum Exit {
     Done,
     /// 1: the command ran and its answer is "no" (a check found something, a cell failed).
     Negative,
-    /// 2: `guard liveness` only: the turn may not end; the reason is on stderr.
+    /// 2: `guard liveness`: the turn may not end; the reason is on stderr. `doctor`: calls are not isolated.
     Refused,
     /// 64: the command line was wrong; nothing was done.
     Usage,

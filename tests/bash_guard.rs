@@ -18,6 +18,10 @@ use subcell::guard::bash::{
 
 const COMMANDS: &str = include_str!("fixtures/bash/commands.tsv");
 const VARIATIONS: &str = include_str!("fixtures/bash/variations.tsv");
+/// Commands that were written and labelled before the guard was asked, over all families and look-alikes of them.
+const FRESH: &str = include_str!("fixtures/bash/fresh.tsv");
+/// Written by somebody who tried to get past the rules without having read them.
+const ADVERSARIAL: &str = include_str!("fixtures/bash/adversarial.tsv");
 
 fn ground() -> Ground {
     Ground {
@@ -382,10 +386,11 @@ proptest! {
 }
 
 #[test]
-fn variations_of_every_family_are_judged_right() {
-    let rows = read_labelled(VARIATIONS).unwrap();
+fn variations_of_every_family_and_fresh_commands_are_judged_right() {
+    let rows = [VARIATIONS, FRESH, ADVERSARIAL].map(|text| read_labelled(text).unwrap());
     let wrong: Vec<String> = rows
         .iter()
+        .flatten()
         .filter(|row| (judge(&row.command).verdict != Verdict::Pass) != row.refuse)
         .map(|row| format!("{} refuse={} {:?}", row.id, row.refuse, row.command))
         .collect();

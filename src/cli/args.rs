@@ -4,6 +4,8 @@ use clap::{Parser, Subcommand};
 
 use super::cells::{GcArgs, LsArgs, StopArgs};
 use super::config::ConfigCommand;
+use super::doctor::DoctorArgs;
+use super::doctor_inside::DoctorLiveArgs;
 use super::generate::{CompletionsArgs, ManArgs};
 use super::guard::GuardCommand;
 use super::init::{InitArgs, UninstallArgs, UpdateArgs};
@@ -48,6 +50,9 @@ pub(crate) enum Command {
     Uninstall(UninstallArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
+    Doctor(DoctorArgs),
+    #[command(hide = true)]
+    DoctorLive(DoctorLiveArgs),
     /// Keep one client to its end (started by a hook).
     #[command(hide = true)]
     Keeper(KeeperArgs),

@@ -7,7 +7,8 @@ use clap::error::ErrorKind;
 
 use super::args::{Args, Command};
 use super::{
-    cells, config, generate, guard, guard_liveness, init, install, intercept, model, replay, run_record, seal, show,
+    cells, config, doctor, doctor_inside, generate, guard, guard_liveness, init, install, intercept, model, replay,
+    run_record, seal, show,
 };
 use crate::exit::Exit;
 
@@ -59,6 +60,8 @@ fn run(args: &Args) -> Exit {
         Command::Uninstall(args) => init::uninstall(args),
         Command::Completions(args) => generate::completions(args),
         Command::Man(args) => generate::man(args),
+        Command::Doctor(args) => doctor::run(args),
+        Command::DoctorLive(args) => doctor_inside::inside(args),
         Command::Intercept(args) => intercept::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Seal(args) => seal::run(args),

@@ -4,8 +4,8 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use crate::base::Deadline;
 use crate::base::chain::Chain;
+use crate::base::{Deadline, visible};
 use crate::exit::Exit;
 use crate::process::Signals;
 use crate::protocol::HookEvent;
@@ -88,5 +88,6 @@ pub(super) fn print(answer: &str) -> Exit {
 /// Tells stderr, which the client shows in its debug log, what is wrong.
 pub(super) fn complain(command: &str, problem: &str) {
     // Nowhere is left to report a broken stderr.
-    let _ = writeln!(io::stderr(), "subcell {command}: {problem}");
+    // A parser's message repeats what it found, and that may be anybody's.
+    let _ = writeln!(io::stderr(), "subcell {command}: {}", visible(problem));
 }

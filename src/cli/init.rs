@@ -120,7 +120,9 @@ fn finish(command: &str, act: impl FnOnce(&Places) -> Result<String, SetupError>
     };
     let around = Surroundings::look_as_command(&LiveProc);
     let Some(places) = Places::of(&around.believed) else {
-        tell("there is no folder of yours to install into: set HOME to an absolute path");
+        tell(
+            "there is no folder of yours to install into: set HOME to an absolute path, and CLAUDE_CONFIG_DIR too where it is set",
+        );
         return Exit::Config;
     };
     match act(&places) {

@@ -56,7 +56,7 @@ pub(crate) struct InterceptArgs {
 }
 
 impl InterceptArgs {
-    fn flags(&self) -> Flags {
+    pub(super) fn flags(&self) -> Flags {
         Flags {
             config: self.config.clone(),
             claude: self.claude.clone(),
@@ -146,8 +146,11 @@ fn decide(args: &InterceptArgs, began: UnixNanos) -> String {
 /// The client, where it was found and is still the process that was looked at.
 fn client_identity(around: &Surroundings) -> Option<ProcessIdentity> {
     let client = around.client.as_ref().ok()?;
-    let found = ProcessIdentity::of(i32::try_from(client.pid.0).ok()?)?;
-    Some(found).filter(|found| found.start_ticks == client.start_ticks)
+    Some(ProcessIdentity {
+        pid: i32::try_from(client.pid.0).ok()?,
+        start_ticks: client.start_ticks,
+        ..ProcessIdentity::current()?
+    })
 }
 
 fn refusal(reason: &str) -> HookReply {

@@ -61,6 +61,8 @@ pub(super) enum Failure {
     Pattern(#[from] PatternError),
     #[error(transparent)]
     Play(#[from] PlayError),
+    #[error("write {}: it is one of the transcripts that are read; name another file for the page", .0.display())]
+    OwnInput(PathBuf),
     #[error("write {}", .0.display())]
     Output(PathBuf, #[source] io::Error),
 }
@@ -69,6 +71,7 @@ impl Failure {
     fn exit(&self) -> Exit {
         match self {
             Self::Path(_) => Exit::NoInput,
+            Self::OwnInput(_) => Exit::Usage,
             Self::Config(_) | Self::Pattern(_) => Exit::Config,
             // Whoever reads has seen enough: that is no failure.
             Self::Play(PlayError(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,

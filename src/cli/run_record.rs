@@ -10,7 +10,7 @@ use crate::base::Deadline;
 use crate::base::chain::Chain;
 use crate::config::{Guard, LiveProc, Surroundings};
 use crate::exit::Exit;
-use crate::guard::liveness::launch::{self, Entry, Key, LaunchError, Order, Place, Started};
+use crate::guard::liveness::launch::{self, Entry, Key, LaunchError, Order, Output, Place, Started};
 use crate::process::Signals;
 use crate::process::launch::{detach, gate, let_go_of_outputs};
 
@@ -140,7 +140,7 @@ fn decide(args: &RunRecordArgs) -> Result<Exit, Failure> {
         scratch,
         key,
         command: args.command.clone(),
-        output: args.output.clone(),
+        output: args.output.clone().map(Output::Named),
     };
     let in_cell = matches!(around.believed.guard(), Guard::Ours { .. });
     if args.detach && in_cell {
@@ -152,7 +152,7 @@ fn decide(args: &RunRecordArgs) -> Result<Exit, Failure> {
     if args.keep {
         order
             .output
-            .get_or_insert_with(|| order.scratch.join(format!("{}.out", order.key)));
+            .get_or_insert_with(|| Output::Ours(order.scratch.join(format!("{}.out", order.key))));
         return keep(&order);
     }
     Ok(Exit::Handed(launch::run(&order)?.code()))
@@ -192,7 +192,7 @@ fn start_keeper(order: &Order) -> Result<Exit, Failure> {
         .into();
     arguments.push(order.scratch.clone().into());
     if let Some(output) = &order.output {
-        arguments.extend(["--output".into(), output.clone().into()]);
+        arguments.extend(["--output".into(), output.path().into()]);
     }
     arguments.push("--".into());
     arguments.extend(order.command.iter().cloned());
@@ -218,7 +218,7 @@ fn keep(order: &Order) -> Result<Exit, Failure> {
 }
 
 fn announcement(order: &Order, started: &Started) -> String {
-    let output = order.output.clone().unwrap_or_default();
+    let output = order.output.as_ref().map_or(Path::new(""), Output::path);
     format!(
         "key: {}\npid: {}\nrecord: {}\noutput: {}\nexit: {} (written when it has exited)\n",
         order.key,

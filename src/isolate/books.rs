@@ -29,15 +29,18 @@ pub fn end_orphan(folder: &Path, name: &str, report: &Report) {
     }
 }
 
+/// What to say where there is no place for records.
+pub(super) const NO_FOLDER: &str = "no folder for records: neither XDG_STATE_HOME nor HOME is set";
+
 /// The folder of records in `output_dir` (`FULLSEND_OUTPUT_DIR`), else in `state_dir`.
 ///
 /// # Errors
 /// What to say where there is neither.
-pub(super) fn folder_of(output_dir: Option<&Path>, state_dir: Option<&Path>) -> Result<PathBuf, String> {
+fn folder_of(output_dir: Option<&Path>, state_dir: Option<&Path>) -> Result<PathBuf, String> {
     match (output_dir, state_dir) {
         (Some(dir), _) => Ok(dir.join(IN_OUTPUT)),
         (None, Some(dir)) => Ok(dir.join(IN_STATE)),
-        (None, None) => Err("no folder for records: neither XDG_STATE_HOME nor HOME is set".to_owned()),
+        (None, None) => Err(NO_FOLDER.to_owned()),
     }
 }
 
@@ -90,13 +93,17 @@ impl Books {
         }
     }
 
-    /// Changes the record `name`, where there is one.
-    pub(super) fn change(&mut self, name: Option<&RecordName>, change: impl FnOnce(&mut Record)) {
+    /// Changes the record `name`, where there is one. Whether it is on record now.
+    pub(super) fn change(&mut self, name: Option<&RecordName>, change: impl FnOnce(&mut Record)) -> bool {
         let (Some(store), Some(name)) = (&self.store, name) else {
-            return;
+            return false;
         };
-        if let Err(error) = store.change(name, change) {
-            self.trouble(&error);
+        match store.change(name, change) {
+            Ok(_) => true,
+            Err(error) => {
+                self.trouble(&error);
+                false
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use super::{join, limits};
 use crate::base::redact::Redactor;
 use crate::base::{AgentType, ToolUseId, UnixNanos};
 use crate::config::{Guard, OnPass, Profile, Surroundings};
-use crate::ledger::record::{Delivery, Phase};
+use crate::ledger::record::{Delivery, DeliveryMode, Phase};
 use crate::ledger::{End, PassReason, Record, RecordName, State};
 use crate::process::Signals;
 use crate::protocol::{HookEvent, HookReply};
@@ -150,18 +150,18 @@ fn cell(
     } = work(firing, prepared, books, name.as_ref());
     end.result = text.as_deref().and_then(|text| books.store_result(name.as_ref(), text));
     let deliver_began = UnixNanos::now();
-    let (reply, delivery) = answer(
-        firing,
-        call,
-        prepared,
-        &Shown {
+    let answered = |books: &Books, is_recorded| {
+        let shown = Shown {
             books,
             name: name.as_ref(),
+            is_recorded,
             end: &end,
             text: text.as_deref(),
             earlier: None,
-        },
-    );
+        };
+        answer(firing, call, prepared, &shown)
+    };
+    let (mut reply, delivery) = answered(books, true);
     phases.push((
         "deliver",
         Phase {
@@ -169,14 +169,19 @@ fn cell(
             end_unix_nano: UnixNanos::now(),
         },
     ));
-    books.change(name.as_ref(), |record| {
-        record.state = State::Ended(Box::new(end));
+    let needs_record = delivery.mode == DeliveryMode::Receipt;
+    let is_recorded = books.change(name.as_ref(), |record| {
+        record.state = State::Ended(Box::new(end.clone()));
         record.delivery = delivery;
         record.notes.extend(notes);
         record
             .phases
             .extend(phases.into_iter().map(|(phase, times)| (phase.to_owned(), times)));
     });
+    if needs_record && !is_recorded {
+        // `seal` would find nothing to put in.
+        reply = answered(books, false).0;
+    }
     books.sum_costs();
     prepared
         .warnings
@@ -213,6 +218,7 @@ fn second(
     let shown = Shown {
         books,
         name: Some(&name),
+        is_recorded: true,
         end,
         text: text.as_deref(),
         earlier: Some(&record.delivery),
@@ -224,13 +230,16 @@ fn second(
 struct Shown<'a> {
     books: &'a Books,
     name: Option<&'a RecordName>,
+    /// Whether its record says how the cell ended.
+    is_recorded: bool,
     end: &'a End,
     text: Option<&'a [u8]>,
     earlier: Option<&'a Delivery>,
 }
 
 fn answer(firing: &Firing<'_>, call: &AgentCall, prepared: &Prepared, shown: &Shown<'_>) -> (HookReply, Delivery) {
-    let record: Option<PathBuf> = shown.books.record_path(shown.name);
+    let name = shown.name.filter(|_| shown.is_recorded);
+    let record: Option<PathBuf> = shown.books.record_path(name);
     let result: Option<PathBuf> = shown
         .end
         .result

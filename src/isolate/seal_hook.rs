@@ -1,13 +1,14 @@
 //! `subcell seal` at work: finds the record, decides, writes down what became of the delivery.
 
-use super::books::folder_of;
+use super::books::NO_FOLDER;
 use super::intercept::{Standing, is_agent_tool};
 use super::run::standing;
 use super::seal::{Sealing, seal};
+use super::show::usual_folders;
 use crate::base::ToolUseId;
 use crate::base::chain::Chain;
 use crate::config::Surroundings;
-use crate::ledger::{Record, RecordName, Store};
+use crate::ledger::{LedgerError, Record, RecordName, Store};
 use crate::protocol::{HookEvent, PostReply, ToolUse};
 
 /// Whether `event` is none of this hook's business, so that nothing else need be looked at.
@@ -40,20 +41,26 @@ fn find(event: &HookEvent, tool: &ToolUse, around: &Surroundings) -> Result<(Sto
         .and_then(|id| id.parse().ok())
         .ok_or("it has no usable tool_use_id")?;
     let believed = &around.believed;
-    let folder = folder_of(believed.output_dir().as_deref(), believed.state_dir().as_deref())?;
-    let no_record = || {
-        format!(
-            "there is no record of it in {}: no cell was made for it",
-            folder.display()
-        )
-    };
-    let store = Store::existing(&folder).map_err(|error| Chain(&error).to_string())?;
-    let store = store.ok_or_else(no_record)?;
-    let found = store
-        .find(&id, &event.session_id)
-        .map_err(|error| Chain(&error).to_string())?;
-    let (name, record) = found.ok_or_else(no_record)?;
-    Ok((store, name, record))
+    // The hook before the call writes to the first of them. Which that is may have changed since: the user's settings
+    // are read again while a session runs.
+    let folders = usual_folders(believed);
+    if folders.is_empty() {
+        return Err(NO_FOLDER.to_owned());
+    }
+    let told = |error: &LedgerError| Chain(error).to_string();
+    for folder in &folders {
+        let Some(store) = Store::existing(folder).map_err(|error| told(&error))? else {
+            continue;
+        };
+        if let Some((name, record)) = store.find(&id, &event.session_id).map_err(|error| told(&error))? {
+            return Ok((store, name, record));
+        }
+    }
+    let places: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    Err(format!(
+        "there is no record of it in {}: no cell was made for it",
+        places.join(" or ")
+    ))
 }
 
 fn apply(tool: &ToolUse, store: &Store, name: &RecordName, record: &Record) -> PostReply {

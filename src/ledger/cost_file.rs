@@ -6,9 +6,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::error::LedgerError;
 use super::files;
 use super::record::{End, Record};
-use super::store::{LedgerError, Store};
+use super::store::Store;
 use crate::base::{SessionId, ToolUseId, UnixNanos};
 use crate::protocol::Tokens;
 

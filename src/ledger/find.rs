@@ -3,8 +3,10 @@
 use std::io;
 use std::path::Path;
 
+use super::error::LedgerError;
+use super::name::RecordName;
 use super::record::{Record, ResultFile};
-use super::store::{LedgerError, RecordName, Store};
+use super::store::Store;
 use crate::base::digest::sha256_hex;
 use crate::base::{BoundedReadError, Links, SessionId, ToolUseId, read_bounded};
 

@@ -3,14 +3,18 @@
 
 pub mod cost_file;
 pub mod ending;
+mod error;
 pub(crate) mod files;
 pub mod find;
+mod name;
 pub mod record;
 pub mod store;
 #[cfg(test)]
 pub(crate) mod testing;
 
 pub use ending::{ChildFault, Ending};
+pub use error::LedgerError;
 pub use find::Stored;
+pub use name::RecordName;
 pub use record::{End, PassReason, Record, State};
-pub use store::{Claim, LedgerError, RecordName, Store};
+pub use store::{Claim, Store};

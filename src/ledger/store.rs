@@ -8,103 +8,17 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::error::{LedgerError, io_error};
 use super::files;
+use super::name::RecordName;
 use super::record::{FORMAT, Record, ResultFile};
 use crate::base::digest::sha256_hex;
-use crate::base::{BoundedReadError, Links, SessionId, ToolUseId, read_bounded};
+use crate::base::{Links, read_bounded};
 
 /// A record is some kilobytes; anything above this is not one of ours.
 const RECORD_LIMIT: u64 = 4 * 1024 * 1024;
 /// How long a hook waits for another one's rename.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
-
-/// A failure of the ledger. It never changes a cell's result: the caller reports it beside that.
-#[derive(Debug, thiserror::Error)]
-pub enum LedgerError {
-    /// A folder or file could not be used.
-    #[error("{what} {path}", path = path.display())]
-    Io {
-        /// What was tried.
-        what: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// Why not.
-        #[source]
-        source: io::Error,
-    },
-    /// A record could not be read.
-    #[error("read the record {path}", path = path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        #[source]
-        source: BoundedReadError,
-    },
-    /// A file is no record of a format that this version reads.
-    #[error("{path} is no record that this version reads", path = path.display())]
-    NotARecord {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        #[source]
-        source: serde_json::Error,
-    },
-    /// A record was written by a newer version.
-    #[error("{path} has format {format}, newer than {FORMAT}; use the version that wrote it", path = path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        format: u32,
-    },
-}
-
-fn io_error<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> LedgerError + 'a {
-    move |source| LedgerError::Io {
-        what,
-        path: path.to_owned(),
-        source,
-    }
-}
-
-/// The name of a record's files without their ending: the tool use id, or, where another session's record has that
-/// name already, the tool use id and the session's.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RecordName(String);
-
-impl RecordName {
-    /// The name that a call's record has as a rule.
-    #[must_use]
-    pub fn of(tool_use: &ToolUseId) -> Self {
-        Self(tool_use.to_string())
-    }
-
-    /// The name that it has where the first is taken by another session. A dot cannot occur in an id.
-    #[must_use]
-    pub fn of_session(tool_use: &ToolUseId, session: &SessionId) -> Self {
-        Self(format!("{tool_use}.{session}"))
-    }
-
-    /// The name that `text` is, where it can be one.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let (tool_use, session) = text
-            .split_once('.')
-            .map_or((text, None), |(tool_use, session)| (tool_use, Some(session)));
-        let tool_use: ToolUseId = tool_use.parse().ok()?;
-        match session {
-            None => Some(Self::of(&tool_use)),
-            Some(session) => Some(Self::of_session(&tool_use, &session.parse().ok()?)),
-        }
-    }
-
-    /// The name as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
 
 /// What came of claiming a call.
 #[derive(Debug)]
@@ -142,13 +56,13 @@ impl Store {
     /// The path of a record.
     #[must_use]
     pub fn record_path(&self, name: &RecordName) -> PathBuf {
-        self.cells.join(format!("{}.json", name.0))
+        self.cells.join(format!("{}.json", name.as_str()))
     }
 
     /// The path of a result.
     #[must_use]
     pub fn result_path(&self, name: &RecordName) -> PathBuf {
-        self.cells.join(format!("{}.result", name.0))
+        self.cells.join(format!("{}.result", name.as_str()))
     }
 
     /// Claims the call that `record` is about: creates its record, or joins the one that another hook of the same call
@@ -212,7 +126,7 @@ impl Store {
         let path = self.result_path(name);
         files::replace(&path, |file| file.write_all(bytes)).map_err(io_error("write the result", &path))?;
         Ok(ResultFile {
-            file: format!("{}.result", name.0),
+            file: format!("{}.result", name.as_str()),
             bytes: bytes.len() as u64,
             sha256: sha256_hex(bytes),
             utf8: std::str::from_utf8(bytes).is_ok(),

@@ -91,11 +91,30 @@ impl Signals {
     }
 
     /// From now on the end of `process` counts as SIGHUP: whoever this process works for has gone, killed perhaps, and
-    /// nobody reads its answer. A process that is not there any more, or is another by now, is not watched.
+    /// nobody reads its answer. One that is not there any more, or whose pid is another process's by now, has ended
+    /// already. Where the system cannot watch it (no descriptors are left), its end goes unseen.
     pub fn watch(&mut self, process: &ProcessIdentity) {
-        let fd = Pid::from_raw(process.pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-        // Looked at after opening: what the descriptor stands for is then this very process.
-        self.watched = fd.filter(|_| process.is_alive());
+        let Some(pid) = Pid::from_raw(process.pid) else { return };
+        let fd = match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(fd) => fd,
+            Err(Errno::SRCH) => return self.hang_up(),
+            Err(_) => return,
+        };
+        // Looked at after opening: where the start is the same, the descriptor stands for this very process.
+        if ProcessIdentity::of(process.pid).is_some_and(|now| now != *process) {
+            return self.hang_up();
+        }
+        self.watched = Some(fd);
+        // One that has ended and was not reaped yet is readable already.
+        let _ = self.wait(None, Duration::ZERO);
+    }
+
+    /// As if SIGHUP had come. A signal that came before stays.
+    fn hang_up(&self) {
+        let hang_up = usize::try_from(StopSignal::Hup.number()).unwrap_or_default();
+        let _ = self
+            .stop
+            .compare_exchange(0, hang_up, Ordering::SeqCst, Ordering::SeqCst);
     }
 
     /// The stop signal that came last, if any came.
@@ -129,11 +148,7 @@ impl Signals {
         let is_ready = |fd: Option<&PollFd<'_>>| fd.is_some_and(|fd| !fd.revents().is_empty());
         let ready = other.is_some() && is_ready(fds.get(1));
         if watched.is_some() && is_ready(fds.last()) {
-            let hang_up = usize::try_from(StopSignal::Hup.number()).unwrap_or_default();
-            // A signal that came meanwhile stays.
-            let _ = self
-                .stop
-                .compare_exchange(0, hang_up, Ordering::SeqCst, Ordering::SeqCst);
+            self.hang_up();
         }
         self.drain();
         ready
@@ -164,5 +179,36 @@ mod tests {
         drop(writer);
         // A child of another test may end and wake first.
         while !signals.wait(Some(reader.as_fd()), Duration::from_mins(1)) {}
+    }
+
+    fn stop_after_watching(process: &ProcessIdentity) -> Option<StopSignal> {
+        let mut signals = Signals::install().unwrap();
+        signals.watch(process);
+        signals.stop()
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a process that ends is what is watched")]
+    fn a_process_that_has_ended_before_the_watch_counts_as_ended() {
+        let now = ProcessIdentity::current().unwrap();
+        assert_eq!(stop_after_watching(&now), None);
+        let earlier = ProcessIdentity {
+            start_ticks: now.start_ticks - 1,
+            ..now
+        };
+        assert_eq!(stop_after_watching(&earlier), Some(StopSignal::Hup));
+
+        let mut child = std::process::Command::new("/bin/cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let identity = ProcessIdentity::of(i32::try_from(child.id()).unwrap()).unwrap();
+        assert_eq!(stop_after_watching(&identity), None);
+        drop(child.stdin.take());
+        let options = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
+        rustix::process::waitid(rustix::process::WaitId::Pid(Pid::from_child(&child)), options).unwrap();
+        assert_eq!(stop_after_watching(&identity), Some(StopSignal::Hup), "not reaped");
+        child.wait().unwrap();
+        assert_eq!(stop_after_watching(&identity), Some(StopSignal::Hup), "reaped");
     }
 }

@@ -127,7 +127,11 @@ impl Step {
             Self::MakeScratch => ("make", &places.scratch, ""),
             Self::PlaceBinary => ("place", &places.binary, ""),
             Self::WriteKnobs => ("write", &places.knobs, ""),
-            Self::KeepKnobs => ("keep", &places.knobs, " (edited; --force replaces it)"),
+            Self::KeepKnobs => (
+                "keep",
+                &places.knobs,
+                " (edited, and what it names counts, also for the lines below; --force replaces it)",
+            ),
             Self::WriteManifest => ("write", &places.manifest, ""),
         };
         let would = if dry_run { "would " } else { "" };

@@ -2,6 +2,7 @@
 //! guard, for one user, without a repository.
 
 mod block;
+pub mod doctor;
 mod entries;
 mod hooks;
 mod install;

@@ -23,12 +23,17 @@
     reason = "a test starts the real client, and its place is told by the environment"
 )]
 
+mod cells;
 mod clients;
 mod delivery;
+mod doctor;
 mod frame;
+mod guard_bash;
 mod guards;
 mod installed;
 mod isolated;
+mod isolated_endings;
+mod isolated_settings;
 mod namespace;
 #[path = "../common/nasty.rs"]
 mod nasty;
@@ -36,6 +41,7 @@ mod plain;
 mod run;
 mod scene;
 mod settings;
+mod shell;
 
 /// The newest client that the flows run on.
 pub(crate) const NEWEST: &str = "2.1.332";

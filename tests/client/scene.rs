@@ -1,5 +1,6 @@
 //! What is set up before a run of the real client.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::clients;
@@ -28,6 +30,8 @@ pub(crate) struct Scene {
     mode: Vec<String>,
     arguments: Vec<String>,
     deadline: Duration,
+    /// What the parent gets once a cell asks the model.
+    signal: Option<Signal>,
 }
 
 impl Scene {
@@ -47,6 +51,7 @@ impl Scene {
             mode: vec!["--dangerously-skip-permissions".to_owned()],
             arguments: Vec::new(),
             deadline: Duration::from_mins(2),
+            signal: None,
         }
     }
 
@@ -214,6 +219,12 @@ impl Scene {
         self
     }
 
+    /// The parent gets this signal as soon as a cell runs.
+    pub(crate) fn parent_gets(mut self, signal: Signal) -> Self {
+        self.signal = Some(signal);
+        self
+    }
+
     /// A path in the run's folder.
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.dir.path().join(relative)
@@ -271,6 +282,11 @@ impl Scene {
             .stdout(output("result.json"))
             .stderr(output("stderr.txt"));
         let mut client = client.current_dir(self.path("work")).spawn().expect("start the client");
+        if let Some(signal) = self.signal {
+            let asked = || fs::read_to_string(self.path("requests.jsonl")).unwrap_or_default();
+            wait_until(self.deadline, || sessions_of(&asked()).len() > 1);
+            kill_process(Pid::from_child(&client), signal).unwrap();
+        }
         let (tell, told) = mpsc::channel();
         std::thread::spawn(move || tell.send(client.wait().unwrap().code().map_or(Exit::Signal, Exit::Code)));
         told.recv_timeout(self.deadline).unwrap_or(Exit::Late)
@@ -303,6 +319,23 @@ impl Scene {
             client.env(name, "1");
         }
         client.envs(self.environment.iter().map(|(name, value)| (name, value)));
+    }
+}
+
+/// The sessions of a request log.
+fn sessions_of(log: &str) -> BTreeSet<String> {
+    let requests = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    requests
+        .filter_map(|request| Some(request["session"].as_str()?.to_owned()))
+        .collect()
+}
+
+/// Asks again and again until it is so.
+fn wait_until(limit: Duration, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + limit;
+    while !is_so() {
+        assert!(Instant::now() < end, "waited in vain");
+        std::thread::park_timeout(Duration::from_millis(5));
     }
 }
 

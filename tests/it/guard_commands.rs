@@ -1,4 +1,4 @@
-//! `subcell run-record`, `init`, `update` and `uninstall`, as a person or a session calls them.
+//! `subcell init`, `update` and `uninstall`, as a person or a session calls them.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -6,23 +6,18 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::hook::wait_until;
-use crate::inspect::wait_for_end;
-
-const CELL: &str = "cell-0190f3a0-0000-7000-8000-000000000000";
-
-struct Home(tempfile::TempDir);
+pub(crate) struct Home(tempfile::TempDir);
 
 impl Home {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn at(&self, path: &str) -> PathBuf {
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.0.path().join(path)
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_subcell"));
         command
             .args(words)
@@ -33,12 +28,12 @@ impl Home {
         command
     }
 
-    fn run(&self, words: &[&str]) -> (i32, String, String) {
+    pub(crate) fn run(&self, words: &[&str]) -> (i32, String, String) {
         read(self.command(words).output().unwrap())
     }
 
     /// The value of a line `key: value` of a detached command's announcement.
-    fn detach(&self, words: &[&str]) -> impl Fn(&str) -> String + use<> {
+    pub(crate) fn detach(&self, words: &[&str]) -> impl Fn(&str) -> String + use<> {
         let (code, said, complaint) = self.run(words);
         assert_eq!((code, complaint.as_str()), (0, ""), "{said}");
         move |key| {
@@ -47,7 +42,7 @@ impl Home {
         }
     }
 
-    fn records(&self) -> Vec<String> {
+    pub(crate) fn records(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.at("s")).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().into_string().unwrap());
         names
@@ -56,167 +51,9 @@ impl Home {
     }
 }
 
-fn read(output: Output) -> (i32, String, String) {
+pub(crate) fn read(output: Output) -> (i32, String, String) {
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
-
-#[test]
-fn a_command_is_on_record_while_it_runs_and_its_code_is_handed_on() {
-    let home = Home::new();
-    let line = "cat s/k.run; exit 7";
-    let (code, said, complaint) = home.run(&["run-record", "--dir", "s", "--key", "k", "--", "sh", "-c", line]);
-    assert_eq!((code, complaint.as_str()), (7, ""));
-    let first = said.lines().next().unwrap();
-    assert!(first.starts_with("pid=") && first.ends_with(" run=k"), "{said}");
-    assert!(home.records().is_empty());
-    let (code, ..) = home.run(&["run-record", "--dir", "s", "--", "sh", "-c", "kill -9 $$"]);
-    assert_eq!(code, 137);
-    assert!(home.records().is_empty());
-}
-
-#[test]
-fn a_stop_signal_reaches_the_command() {
-    let home = Home::new();
-    let line = "trap 'exit 9' TERM; : >ready; while :; do sleep 0.01; done";
-    let mut child = home
-        .command(&["run-record", "--dir", "s", "--", "sh", "-c", line])
-        .spawn()
-        .unwrap();
-    wait_until(|| home.at("ready").exists().then_some(()));
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(9));
-    assert!(home.records().is_empty());
-}
-
-#[test]
-fn a_detached_command_runs_on_and_leaves_its_output_and_its_end() {
-    let home = Home::new();
-    let line = "echo out; echo err >&2; while [ ! -e go ]; do sleep 0.01; done; exit 3";
-    let said = home.detach(&[
-        "run-record",
-        "--detach",
-        "--dir",
-        "s",
-        "--key",
-        "job",
-        "--",
-        "sh",
-        "-c",
-        line,
-    ]);
-    assert_eq!(home.records(), ["job.run"]);
-    let (code, listed, _) = home.run(&["run-record", "--list", "--dir", "s"]);
-    assert!(
-        code == 0 && listed.starts_with("live ") && listed.contains(&format!("pid={}", said("pid"))),
-        "{listed}"
-    );
-    let (code, _, complaint) = home.run(&["run-record", "--dir", "s", "--key", "job", "--", "true"]);
-    assert!(code == 1 && complaint.contains("job.run"), "{complaint}");
-    std::fs::write(home.at("go"), "").unwrap();
-    wait_until(|| home.records().is_empty().then_some(()));
-    assert_eq!(std::fs::read_to_string(said("output")).unwrap(), "out\nerr\n");
-    assert_eq!(std::fs::read_to_string(said("exit")).unwrap(), "exit=3\n");
-}
-
-#[test]
-fn the_record_of_a_killed_keeper_is_dead_once_its_command_is_and_can_be_pruned() {
-    let home = Home::new();
-    let said = home.detach(&[
-        "run-record",
-        "--detach",
-        "--dir",
-        "s",
-        "--key",
-        "job",
-        "--",
-        "sleep",
-        "300",
-    ]);
-    let pid: i32 = said("pid").parse().unwrap();
-    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    let keeper: i32 = status
-        .rsplit_once(") ")
-        .unwrap()
-        .1
-        .split(' ')
-        .nth(1)
-        .unwrap()
-        .parse()
-        .unwrap();
-    let kill = |pid| {
-        rustix::process::kill_process(
-            rustix::process::Pid::from_raw(pid).unwrap(),
-            rustix::process::Signal::KILL,
-        )
-    };
-    kill(keeper).unwrap();
-    wait_for_end(keeper);
-    assert!(home.run(&["run-record", "--list", "--dir", "s"]).1.starts_with("live "));
-    kill(pid).unwrap();
-    wait_for_end(pid);
-    assert!(home.run(&["run-record", "--list", "--dir", "s"]).1.starts_with("dead "));
-    let (code, pruned, _) = home.run(&["run-record", "--prune", "--dir", "s"]);
-    assert!(code == 0 && pruned.contains("job.run"), "{pruned}");
-    assert!(home.records().is_empty());
-}
-
-#[test]
-fn in_a_cell_a_command_is_waited_for() {
-    let home = Home::new();
-    let words = [
-        "run-record",
-        "--detach",
-        "--dir",
-        "s",
-        "--",
-        "sh",
-        "-c",
-        "echo done; exit 4",
-    ];
-    let output = home
-        .command(&words)
-        .env("FULLSEND_HOOK_SPAWNED", CELL)
-        .output()
-        .unwrap();
-    let (code, said, complaint) = read(output);
-    assert_eq!((code, said.as_str()), (4, "done\n"));
-    assert!(complaint.contains("in a cell"), "{complaint}");
-}
-
-#[test]
-fn what_cannot_be_run_is_named() {
-    let home = Home::new();
-    for (words, code, says) in [
-        (
-            &["run-record", "--dir", "s", "--", "/nowhere/program"][..],
-            127,
-            "/nowhere/program",
-        ),
-        (
-            &[
-                "run-record",
-                "--dir",
-                "s",
-                "--detach",
-                "--",
-                "no-such-program-of-anybody",
-            ],
-            127,
-            "no-such-program",
-        ),
-        (&["run-record", "--dir", "s", "--", "/"], 126, "start"),
-        (&["run-record", "--", "true"], 78, "GATE_SDK_TMP_DIR"),
-        (&["run-record", "--dir", "s"], 64, "COMMAND"),
-        (&["run-record", "--dir", "s", "--key", "../k", "--", "true"], 64, "key"),
-        (&["run-record", "--list", "--", "true"], 64, "--list"),
-        (&["run-record", "--dir", "/proc/none", "--", "true"], 74, "/proc/none"),
-    ] {
-        let (found, _, complaint) = home.run(words);
-        assert_eq!(found, code, "{words:?}: {complaint}");
-        assert!(complaint.contains(says), "{words:?}: {complaint}");
-    }
-    assert!(home.records().is_empty());
 }
 
 const KNOBS: &str = ".local/share/subcell/subagent-stop-liveness.knobs";

@@ -12,6 +12,7 @@
 )]
 
 mod cells;
+mod doctor;
 mod documents;
 mod guard_background;
 mod guard_commands;
@@ -28,10 +29,12 @@ mod model;
 #[path = "../common/nasty.rs"]
 mod nasty;
 mod replay;
+mod replay_hostile;
 mod replay_html;
 mod replay_memory;
 mod replay_secrets;
 mod replay_show;
+mod run_record;
 mod seal;
 mod supervised;
 mod supervision;

@@ -1,12 +1,29 @@
 //! Secrets of common kinds are in neither output, wherever in a transcript they stand.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::replay::{printed, recorded, replay};
 
 const SESSION: &str = "55555555-2222-4333-8444-555555555555";
+
+/// The kind that the report names for each of [`secrets`].
+const KINDS: [&str; 12] = [
+    "anthropic-key",
+    "github-token",
+    "github-token",
+    "aws-access-key-id",
+    "assigned-secret",
+    "slack-token",
+    "authorization",
+    "jwt",
+    "private-key",
+    "gitlab-token",
+    "url-password",
+    "google-key",
+];
 
 /// A secret of each kind as it stands in a text, and the part of it that may not be seen. Put together here, so that no
 /// scanner takes this file for a leak.
@@ -113,6 +130,123 @@ fn twelve_kinds_of_secrets_are_in_no_output_and_each_in_the_report() {
             kinds.keys().all(|kind| output.contains(kind)),
             "the report lacks a kind"
         );
+    }
+}
+
+/// The outputs for a transcript: lines of JSON, the long form for people, and the page.
+fn outputs(path: &Path) -> [String; 3] {
+    let page = path.with_extension("html");
+    printed(replay(["html", "-o"]).args([&page, path]));
+    [
+        printed(replay(["show", "--json"]).arg(path)),
+        printed(replay(["show", "--full"]).arg(path)),
+        fs::read_to_string(page).unwrap(),
+    ]
+}
+
+#[test]
+fn each_kind_alone_is_in_no_output_and_named_in_each_report() {
+    for ((text, secret), kind) in secrets().into_iter().zip(KINDS) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(format!("{SESSION}.jsonl"));
+        let text = if kind == "url-password" {
+            format!("{text}@db.example.com/x")
+        } else {
+            text
+        };
+        let line = json!({"type": "user", "sessionId": SESSION, "message": {"role": "user", "content": format!("use {text} now")}});
+        fs::write(&path, format!("{line}\n")).unwrap();
+        let outputs = outputs(&path);
+        for output in &outputs {
+            for part in secret.lines().filter(|line| !line.starts_with("-----")) {
+                assert!(!output.contains(part), "{kind}: {part}");
+            }
+            assert!(output.contains(&format!("[redacted:{kind}]")), "{kind}");
+        }
+        let summary: Value = serde_json::from_str(outputs[0].lines().last().unwrap()).unwrap();
+        assert_eq!(summary["summary"]["redaction"]["kinds"], json!({ kind: 1 }));
+        assert!(outputs[1].contains(&format!("secrets taken out: 1 {kind}")), "{kind}");
+        assert!(outputs[2].contains(&format!("\"kinds\":{{\"{kind}\":1}}")), "{kind}");
+    }
+}
+
+#[test]
+fn what_stands_before_a_value_tells_that_it_is_a_secret() {
+    for (input, secret) in [
+        (json!({"password": "correct horse battery"}), "horse"),
+        (json!({"password": "two\nhunter2"}), "hunter2"),
+        (json!({"password": 12_345_678_901_u64}), "12345678901"),
+        (json!({"api_key": ["hunter2"]}), "hunter2"),
+        (json!({"env": [{"name": "DB_PASSWORD", "value": "hunter2"}]}), "hunter2"),
+        (
+            json!({"headers": [{"key": "X-Api-Key", "value": "hunter2"}]}),
+            "hunter2",
+        ),
+        (json!({"args": ["tool", "--password", "hunter2", "-v"]}), "hunter2"),
+        (
+            json!({"headers": [["Authorization", "Basic aHVudGVyMjp4"]]}),
+            "aHVudGVyMjp4",
+        ),
+        (json!({secrets()[1].1.clone(): true}), secrets()[1].1.as_str()),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(format!("{SESSION}.jsonl"));
+        let line = json!({"type": "assistant", "sessionId": SESSION, "message": {"id": "m", "content": [
+            {"type": "tool_use", "id": "t", "name": "Tool", "input": input}]}});
+        fs::write(&path, format!("{line}\n")).unwrap();
+        for output in outputs(&path) {
+            assert!(!output.contains(secret), "{input}");
+            assert!(output.contains("[redacted:"), "{input}");
+        }
+    }
+}
+
+#[test]
+fn data_that_only_looks_telling_stays() {
+    let input = json!({"required": ["token", "password1"], "author": "Ann", "max_tokens": 4096, "key": "Enter",
+        "name": "cache_key", "value": "abc", "args": ["--token", "--verbose"], "keyboard": ["a", "b1"]});
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(format!("{SESSION}.jsonl"));
+    let line = json!({"type": "assistant", "sessionId": SESSION, "message": {"id": "m", "content": [
+        {"type": "tool_use", "id": "t", "name": "Tool", "input": input}]}});
+    fs::write(&path, format!("{line}\n")).unwrap();
+    assert!(printed(replay(["show"]).arg(&path)).contains("no secrets found"));
+}
+
+/// Places that are no text of a message: ids, times, models, names of files, lines of a change, and what a parser says.
+#[test]
+fn no_field_of_an_entry_lets_a_secret_through() {
+    let secret = &secrets()[1].1;
+    let user = || json!({"type": "user", "sessionId": SESSION, "message": {"content": "x"}});
+    let with = |field: &str, value: Value| {
+        let mut line = user();
+        line[field] = value;
+        line.to_string()
+    };
+    let change = json!({"filePath": secret, "structuredPatch": [{"lines": [format!("é {secret}"), secret]}]});
+    let mut edited = json!({"type": "user", "sessionId": SESSION, "message": {"content": [
+        {"type": "tool_result", "tool_use_id": secret, "content": "x"}]}});
+    edited["toolUseResult"] = change;
+    let lines = [
+        with("timestamp", json!(secret)),
+        with("message", json!(secret)),
+        with("message", json!({"content": {"deep": secret}})),
+        edited.to_string(),
+        json!({"type": "assistant", "sessionId": SESSION, "message": {"id": secret, "model": secret,
+            "usage": {"output_tokens": 1}, "content": [{"type": "tool_use", "id": secret, "name": secret, "input": {}}]}})
+        .to_string(),
+        json!(secret).to_string(),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(format!("{SESSION}.jsonl"));
+    fs::write(&path, lines.join("\n")).unwrap();
+    let subagents = dir.path().join(SESSION).join("subagents");
+    fs::create_dir_all(&subagents).unwrap();
+    fs::write(subagents.join(format!("agent-{secret}.jsonl")), user().to_string()).unwrap();
+    fs::write(subagents.join(format!("{secret}.jsonl")), "{").unwrap();
+    for output in outputs(&path) {
+        assert!(!output.contains(secret.as_str()));
+        assert!(output.contains("deep"), "a message of another form is shown");
     }
 }
 

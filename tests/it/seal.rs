@@ -234,6 +234,42 @@ fn a_record_in_the_output_folder_is_found_there() {
 }
 
 #[test]
+fn a_record_is_found_in_either_folder_that_the_user_has() {
+    let output = tempfile::tempdir().unwrap();
+    let named = output.path().to_str().unwrap();
+    let before = answering("VERDICT").flags(&["--delivery", "receipt"]);
+    let intercepted = before.run();
+    let later = after(before, &intercepted, "line").start_env("FULLSEND_OUTPUT_DIR", named);
+    assert_eq!(sealed(&later.run()), "VERDICT");
+    assert_eq!(outcome(&later), "sealed");
+    assert_eq!(std::fs::read_dir(output.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_result_whose_record_cannot_be_kept_is_echoed_and_no_receipt_is_given() {
+    let scene = answering("VERDICT 4/5");
+    let go = scene.home.path().join("go");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &go, rustix::fs::Mode::RWXU).unwrap();
+    let orders = format!(
+        "prints=file from={} wait={}",
+        scene.home.path().join("output.json").display(),
+        go.display()
+    );
+    let scene = scene.start_env("STANDIN", &orders).flags(&["--delivery", "receipt"]);
+    let running = scene.start();
+    crate::hook::wait_until(|| {
+        let record = scene.records().remove("toolu_1");
+        record.filter(|record| record["keeper_process"].is_object())
+    });
+    let record = scene.home.path().join(".local/state/subcell/cells/toolu_1.json");
+    std::fs::write(&record, "{}").unwrap();
+    std::fs::write(&go, "go").unwrap();
+    let run = running.wait();
+    assert_eq!(run.echoed(), "VERDICT 4/5");
+    assert!(run.message().contains("the record is incomplete"), "{run:?}");
+}
+
+#[test]
 fn auto_takes_the_receipt_where_seal_stands_alone_in_the_settings() {
     let seal = r#"{"matcher": "Agent|Task", "hooks": [{"type": "command", "command": "subcell", "args": ["seal"]}]}"#;
     let other = r#"{"matcher": "*", "hooks": [{"type": "command", "command": "python3 /hooks/redact.py"}]}"#;
@@ -286,6 +322,24 @@ fn show(args: &[&str]) -> (Option<i32>, String, String) {
         .unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn a_record_that_cannot_be_read_does_not_drive_the_terminal_either() {
+    let dir = tempfile::tempdir().unwrap();
+    let forged = json!({"format": 1, "cell": "\u{1b}[2J\u{202e}"});
+    let cells = dir.path().join("cells");
+    std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700)
+        .create(&cells)
+        .unwrap();
+    std::fs::write(cells.join("toolu_1.json"), forged.to_string()).unwrap();
+    let (code, out, err) = show(&["toolu_1", "--dir", dir.path().to_str().unwrap()]);
+    assert_eq!((code, out.as_str()), (Some(66), ""));
+    let is_harmless = !err.contains(['\u{1b}', '\u{202e}']);
+    assert!(
+        err.contains("toolu_1.json is no record") && err.contains("[2J") && is_harmless,
+        "{err:?}"
+    );
 }
 
 #[test]

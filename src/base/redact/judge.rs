@@ -28,6 +28,14 @@ pub(super) enum Shape {
     Assignment,
     /// The value of a command-line flag, behind the beginning.
     Flag,
+    /// A word behind the beginning, whatever it is.
+    Word,
+    /// A word behind the beginning that looks made up.
+    MadeUp,
+    /// The values of a cookie's header, behind the first name.
+    Cookie,
+    /// The password of a URL that is written with percent signs, behind the beginning.
+    EncodedUrlPassword,
     /// What a pattern of the configuration matched: its first group, else all of it.
     Custom,
 }
@@ -60,26 +68,26 @@ pub(super) fn judge(shape: Shape, text: &[u8], found: &Range<usize>) -> Option<S
         known: found.end,
         tail: Some(tail),
     };
+    let up_to = |length| Secret {
+        start: found.end,
+        known: found.end + length,
+        tail: None,
+    };
     let word = || begins_word(text, found.start);
     match shape {
         Shape::Token(class) => Some(whole(Tail::Run(class))),
         Shape::WordToken(class) => word().then(|| whole(Tail::Run(class))),
         Shape::DigitToken => {
             let token = text.get(found.start..).unwrap_or_default();
-            let token = token.get(..64).unwrap_or(token);
-            let digit = token
-                .iter()
-                .take_while(|byte| Class::Token.has(**byte))
-                .any(u8::is_ascii_digit);
-            (digit && word()).then(|| whole(Tail::Run(Class::Token)))
+            (has_early_digit(token) && word()).then(|| whole(Tail::Run(Class::Token)))
         }
         Shape::Jwt => (word() && is_jwt(ahead)).then(|| whole(Tail::Run(Class::Jwt))),
         Shape::Pem => Some(whole(Tail::Pem(Pem::default()))),
-        Shape::UrlPassword => url_password(ahead).map(|length| Secret {
-            start: found.end,
-            known: found.end + length,
-            tail: None,
-        }),
+        Shape::UrlPassword => url_password(ahead).map(up_to),
+        Shape::EncodedUrlPassword => encoded_password(ahead).map(up_to),
+        Shape::Word => (!is_placeholder(value(ahead))).then(|| behind(Tail::Run(Class::Value))),
+        Shape::MadeUp => is_made_up_word(value(ahead)).then(|| behind(Tail::Run(Class::Value))),
+        Shape::Cookie => is_made_up_word(value(ahead)).then(|| behind(Tail::Run(Class::Cookies))),
         Shape::Authorization => {
             is_authorization(text.get(found.clone())?, ahead).then(|| behind(Tail::Run(Class::Credentials)))
         }
@@ -94,8 +102,7 @@ pub(super) fn judge(shape: Shape, text: &[u8], found: &Range<usize>) -> Option<S
                 tight: false,
                 capitals: false,
             };
-            let value = ahead.get(..Class::Value.run(ahead)).unwrap_or_default();
-            (is_made_up(value) && is_plain_secret(ahead, strict)).then(|| behind(Tail::Run(Class::Value)))
+            (is_made_up(value(ahead)) && is_plain_secret(ahead, strict)).then(|| behind(Tail::Run(Class::Value)))
         }
         Shape::Custom => (found.start < found.end).then_some(Secret {
             start: found.start,
@@ -103,6 +110,12 @@ pub(super) fn judge(shape: Shape, text: &[u8], found: &Range<usize>) -> Option<S
             tail: None,
         }),
     }
+}
+
+fn has_early_digit(token: &[u8]) -> bool {
+    let token = token.get(..64).unwrap_or(token);
+    let mut token = token.iter().take_while(|byte| Class::Token.has(**byte));
+    token.any(u8::is_ascii_digit)
 }
 
 /// Behind `eyJ` and eight more: the rest of the header, then a payload that is JSON too (RFC 7519), or for an
@@ -133,6 +146,23 @@ fn url_password(ahead: &[u8]) -> Option<usize> {
     let length = authority.iter().rposition(|byte| *byte == b'@')?;
     let password = authority.get(..length)?;
     (!is_placeholder(password)).then_some(length)
+}
+
+/// The same where `@` is `%40`: up to it, if nothing before it ends the authority.
+fn encoded_password(ahead: &[u8]) -> Option<usize> {
+    let word = value(ahead);
+    let length = memchr::memmem::find(word, b"%40")?;
+    let password = word.get(..length)?;
+    let ends = password.to_ascii_lowercase().windows(3).any(|three| three == b"%2f");
+    (!ends && !is_placeholder(password)).then_some(length)
+}
+
+fn value(ahead: &[u8]) -> &[u8] {
+    ahead.get(..Class::Value.run(ahead)).unwrap_or_default()
+}
+
+fn is_made_up_word(value: &[u8]) -> bool {
+    !is_placeholder(value) && is_made_up(value)
 }
 
 fn credentials(ahead: &[u8]) -> &[u8] {

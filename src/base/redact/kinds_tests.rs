@@ -7,9 +7,9 @@ fn redacted(text: &str) -> String {
 }
 
 /// A text, and what is left of it.
-type Pair = (&'static str, &'static str);
+pub(super) type Pair = (&'static str, &'static str);
 
-fn check(pairs: &[Pair]) {
+pub(super) fn check(pairs: &[Pair]) {
     for (text, left) in pairs {
         let result = Redactor::builtin().text(text);
         assert_eq!(&result.text, left, "of {text:?}");

@@ -16,6 +16,8 @@ pub use redactor::{PatternError, Redacted, Redactor, Report};
 pub use stream::RedactStream;
 
 #[cfg(test)]
+mod commands_tests;
+#[cfg(test)]
 mod kinds_tests;
 #[cfg(test)]
 mod stream_tests;

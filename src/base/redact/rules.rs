@@ -109,7 +109,7 @@ impl Rule {
 }
 
 /// Every built-in kind. Where two find the same secret, the first names it.
-pub(super) static BUILTIN: [Rule; 25] = [
+pub(super) static BUILTIN: [Rule; 38] = [
     Rule::builtin(
         "private-key",
         Trigger::Text(b"-----BEGIN "),
@@ -225,6 +225,36 @@ pub(super) static BUILTIN: [Rule; 25] = [
         r"pypi-AgE[A-Za-z0-9_-]{30}",
         Shape::WordToken(Class::Token),
     ),
+    Rule::builtin(
+        "digitalocean-token",
+        Trigger::Text(b"_v1_"),
+        r"do[opr]_v1_[a-f0-9]{40}",
+        Shape::WordToken(Class::Token),
+    ),
+    Rule::builtin(
+        "sendgrid-key",
+        Trigger::Text(b"SG."),
+        r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{20}",
+        Shape::WordToken(Class::Token),
+    ),
+    Rule::builtin(
+        "telegram-token",
+        Trigger::Text(b":AA"),
+        r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",
+        Shape::Token(Class::Token),
+    ),
+    Rule::builtin(
+        "vault-token",
+        Trigger::Text(b"hv"),
+        r"hv[bsr]\.[A-Za-z0-9_-]{24}",
+        Shape::WordToken(Class::Token),
+    ),
+    Rule::builtin(
+        "private-key",
+        Trigger::Text(b"AGE-SECRET-KEY-1"),
+        r"AGE-SECRET-KEY-1[A-Z0-9]{20}",
+        Shape::Token(Class::Token),
+    ),
     Rule::builtin("jwt", Trigger::Text(b"eyJ"), r"eyJ[A-Za-z0-9_-]{8}", Shape::Jwt),
     Rule::builtin(
         "url-password",
@@ -245,12 +275,62 @@ pub(super) static BUILTIN: [Rule; 25] = [
         Shape::Bearer,
     ),
     Rule::builtin(
+        "url-password",
+        Trigger::Text(b"%40"),
+        r"(?i)%3a%2f%2f[A-Z0-9._~-]{0,128}%3a",
+        Shape::EncodedUrlPassword,
+    ),
+    // What lets anyone who has the address in: a shared access signature, or a presigned address.
+    Rule::builtin(
+        "url-signature",
+        Trigger::Text(b"ig="),
+        r"[?&](?:amp;)?sig=",
+        Shape::MadeUp,
+    ),
+    Rule::builtin(
+        "url-signature",
+        Trigger::Text(b"ignature="),
+        r"(?i)[?&](?:amp;)?(?:x-amz-|x-goog-)?signature=",
+        Shape::MadeUp,
+    ),
+    Rule::builtin(
+        "cookie",
+        Trigger::Text(b"ookie"),
+        r#"(?i)cookie(?:\\{0,7}["'])?[ \t]{0,8}:[ \t]{0,8}(?:\\{0,7}["'])?[A-Z0-9_.-]{1,64}="#,
+        Shape::Cookie,
+    ),
+    Rule::builtin(
+        "command-password",
+        Trigger::Text(b"curl"),
+        r#"curl\b[^\n|;&]{0,200}?[ \t](?:-u|-U|--user|--proxy-user)[ \t=]{0,8}["']?[^\s:"'$]{1,64}:"#,
+        Shape::Word,
+    ),
+    Rule::builtin(
+        "command-password",
+        Trigger::Text(b"sshpass"),
+        r#"sshpass[ \t]{1,4}-p[ \t]{0,4}["']?"#,
+        Shape::Word,
+    ),
+    Rule::builtin(
+        "command-password",
+        Trigger::Text(b"mysql"),
+        r#"mysql[a-z]{0,8}[^\n|;&]{0,200}?[ \t]-p["']?"#,
+        Shape::Word,
+    ),
+    // A .netrc file.
+    Rule::builtin(
+        "assigned-secret",
+        Trigger::Text(b"password"),
+        r"login[ \t\r\n]{1,8}[^\s]{1,64}[ \t\r\n]{1,8}password[ \t]{1,8}",
+        Shape::MadeUp,
+    ),
+    Rule::builtin(
         "assigned-secret",
         Trigger::AnyOf(b':', b'='),
         concat!(
             r"(?i)(?:passw(?:or)?d|pass_?phrase|[_-]pwd|[_-]pass|secret|token|api[_-]?key|access[_-]?key|secret[_-]?key",
             r"|private[_-]?key|signing[_-]?key|encryption[_-]?key|account[_-]?key|auth[_-]?key|key[_-]?base|credentials?",
-            r#"|["_]auth)(?:[_-]?[0-9]{1,3})?(?:\\{0,7}["']\]?)?[ \t]{0,8}(?:=>|:=|[:=])[ \t]{0,8}(?:\\{0,7}["'])?"#,
+            r#"|["_]auth|(?-i:_PAT))(?:[_-]?[0-9]{1,3})?(?:\\{0,7}["']\]?)?[ \t]{0,8}(?:=>|:=|[:=])[ \t]{0,8}(?:\\{0,7}["'])?"#,
         ),
         Shape::Assignment,
     ),

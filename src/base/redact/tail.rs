@@ -13,6 +13,8 @@ pub(super) enum Class {
     Value,
     /// What the credentials of an HTTP header go on with.
     Credentials,
+    /// What a header of cookies goes on with: several pairs, up to a quote or the end of the line.
+    Cookies,
 }
 
 impl Class {
@@ -41,6 +43,7 @@ impl Class {
                             | b']'
                     )
             }
+            Self::Cookies => !byte.is_ascii_control() && !matches!(byte, b'"' | b'\'' | b'`' | b'\\'),
             Self::Credentials => {
                 byte.is_ascii_alphanumeric()
                     || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b':' | b'%')
@@ -53,7 +56,7 @@ impl Class {
         match self {
             Self::Dotted => byte == b'.' && self.has(next),
             Self::Jwt => byte == b'.' && (self.has(next) || next == b'.'),
-            Self::Token | Self::Value | Self::Credentials => false,
+            Self::Token | Self::Value | Self::Credentials | Self::Cookies => false,
         }
     }
 
@@ -61,7 +64,7 @@ impl Class {
     const fn may_join(self, byte: u8) -> bool {
         match self {
             Self::Dotted | Self::Jwt => byte == b'.',
-            Self::Token | Self::Value | Self::Credentials => false,
+            Self::Token | Self::Value | Self::Credentials | Self::Cookies => false,
         }
     }
 

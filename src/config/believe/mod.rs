@@ -19,7 +19,7 @@ mod read;
 mod settings;
 
 pub use judge::{Believed, Origin};
-pub use names::{GUARD, is_start_only};
+pub use names::{GUARD, is_judged, is_start_only};
 pub use read::{Guard, Surroundings};
 pub use settings::read_user_settings;
 

@@ -45,6 +45,12 @@ pub(crate) fn class(name: &OsStr) -> Option<Class> {
     }
 }
 
+/// Whether `name` is judged: a repository's value of it is not believed.
+#[must_use]
+pub fn is_judged(name: &OsStr) -> bool {
+    class(name).is_some()
+}
+
 /// Variables by which a loader or an interpreter runs code of somebody's choice before its program: in a cell they
 /// stand only as in the client's start environment.
 const LOADER_PREFIXES: [&[u8]; 4] = [b"LD_", b"DYLD_", b"BUN_", b"BASH_FUNC_"];

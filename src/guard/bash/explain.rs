@@ -136,6 +136,7 @@ fn action(action: Action) -> &'static str {
         Action::DeleteTree => "delete the tree",
         Action::Move => "move away",
         Action::Permit => "change the mode or owner of",
+        Action::Open => "open to all",
         Action::PermitTree => "change modes or owners below",
         Action::OpenTree => "open or close to everybody all below",
         Action::Shred => "shred",

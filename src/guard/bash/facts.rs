@@ -125,6 +125,8 @@ pub enum Action {
     Move,
     /// Its mode or owner changes.
     Permit,
+    /// Its mode is opened to all.
+    Open,
     /// The modes or owners of everything below it change.
     PermitTree,
     /// Modes of everything below it are opened to all or closed to all.

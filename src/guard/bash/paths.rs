@@ -72,8 +72,8 @@ const SYSTEM: [&str; 20] = [
 ];
 
 /// Devices that hold nothing.
-const HARMLESS_DEVICES: [&str; 9] = [
-    "null", "zero", "stdout", "stderr", "stdin", "tty", "full", "random", "urandom",
+const HARMLESS_DEVICES: [&str; 11] = [
+    "null", "zero", "stdout", "stderr", "stdin", "tty", "full", "random", "urandom", "tcp", "udp",
 ];
 
 /// An absolute path from `path` as seen in `dir`: `.` and `..` taken out, the home as its mark.

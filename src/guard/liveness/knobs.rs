@@ -56,12 +56,18 @@ pub(super) struct KnobFault {
     pub(super) reason: String,
     /// The stop log, where that one could be used.
     pub(super) stop_log: Option<LogFile>,
+    /// The log of a trial, where that one could be used.
+    pub(super) observe_log: Option<LogFile>,
 }
 
 impl KnobFault {
     /// The file that would name the knob file cannot be used.
     pub(super) const fn of_configuration(reason: String) -> Self {
-        Self { reason, stop_log: None }
+        Self {
+            reason,
+            stop_log: None,
+            observe_log: None,
+        }
     }
 }
 
@@ -92,22 +98,22 @@ impl Knobs {
     /// # Errors
     /// [`KnobFault`] for the first that cannot be used.
     pub(super) fn resolve(sources: &KnobSources<'_>) -> Result<Self, KnobFault> {
-        let without_log = |reason: String| KnobFault { reason, stop_log: None };
         let file = match sources.file {
-            Some(path) => KnobFile::read(path).map_err(|error| without_log(error.to_string()))?,
+            Some(path) => KnobFile::read(path).map_err(|error| KnobFault::of_configuration(error.to_string()))?,
             None => KnobFile::default(),
         };
         let resolver = Resolver { file: &file, sources };
-        let stop_log = resolver
-            .path(Knob::StopLog, ".workflow/subagent-stop-liveness.log")
-            .map_err(without_log)?;
+        let stop_log = resolver.path(Knob::StopLog, ".workflow/subagent-stop-liveness.log");
+        let scratch = resolver.path(Knob::TmpDir, ".tmp");
+        let observe_log = resolver.observe_log(scratch.as_ref().ok());
         let fault = |reason: String| KnobFault {
             reason,
-            stop_log: Some(stop_log.clone()),
+            stop_log: stop_log.clone().ok(),
+            observe_log: observe_log.clone().ok(),
         };
-        let scratch = resolver.path(Knob::TmpDir, ".tmp").map_err(fault)?;
+        let (stop_log, scratch) = (stop_log.clone().map_err(fault)?, scratch.map_err(fault)?);
         let wait = resolver.wait().map_err(fault)?;
-        let observe_log = resolver.observe_log(&scratch).map_err(fault)?;
+        let observe_log = observe_log.clone().map_err(fault)?;
         Ok(Self {
             scratch: scratch.path,
             stop_log,
@@ -177,10 +183,12 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    fn observe_log(&self, scratch: &LogFile) -> Result<LogFile, String> {
+    /// Where no knob names one it lies in the scratch directory.
+    fn observe_log(&self, scratch: Option<&LogFile>) -> Result<LogFile, String> {
         if self.value(Knob::ObserveLog).is_some_and(|value| !value.is_empty()) {
             return self.path(Knob::ObserveLog, "");
         }
+        let scratch = scratch.ok_or_else(|| format!("{} cannot be used", Knob::TmpDir.name()))?;
         Ok(LogFile {
             path: scratch.path.join(OBSERVE_LOG),
             within: scratch.within.clone(),

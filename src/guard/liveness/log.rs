@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 
 use super::decide::{Decision, Hold, Pardon};
-use super::knobs::LogFile;
+use super::knobs::{HOOK, LogFile};
 use super::payload::Payload;
 use super::reading::{Reading, Verdict};
 use super::token::{token, tokens};
@@ -36,8 +36,8 @@ impl Firing<'_> {
     }
 
     /// Its line in the observe log.
-    pub(super) fn observe_line(&self, hook: &str) -> String {
-        self.line(&format!("would={}", word(self.decision)), &format!("  hook={hook}"))
+    pub(super) fn observe_line(&self) -> String {
+        self.line(&format!("would={}", word(self.decision)), &format!("  hook={HOOK}"))
     }
 
     fn line(&self, decision: &str, hook: &str) -> String {
@@ -76,11 +76,16 @@ impl Firing<'_> {
     }
 }
 
-/// The line of a firing that no knob let decide.
-pub(super) fn fault_line(at: UnixNanos, payload: &Payload, fault: &str) -> String {
+/// The line of a firing that no knob let decide: of the stop log, or on trial of the observe log.
+pub(super) fn fault_line(at: UnixNanos, payload: &Payload, fault: &str, on_trial: bool) -> String {
+    let (hook, decision) = if on_trial {
+        (format!("  hook={HOOK}"), "would")
+    } else {
+        (String::new(), "decision")
+    };
     format!(
-        "{time}  event={event}  session={session}  live=no  verdict=unavailable  spawn=-  records=0  runs=-  \
-         decision=allow  fault={fault}  keys={keys}\n",
+        "{time}{hook}  event={event}  session={session}  live=no  verdict=unavailable  spawn=-  records=0  runs=-  \
+         {decision}=allow  fault={fault}  keys={keys}\n",
         time = utc(at),
         event = token(&payload.event),
         session = token(&payload.session),

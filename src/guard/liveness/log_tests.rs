@@ -129,7 +129,7 @@ fn the_observe_line_says_what_would_be() {
         decision: Decision::Refuse(Hold::Live),
         repeat: 0,
     };
-    let text = firing.observe_line("subagent-stop-liveness");
+    let text = firing.observe_line();
     assert!(
         text.contains("  would=refuse  ") && !text.contains("decision="),
         "{text}"

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::decide::Hold;
 use super::ownership::Own;
 use super::reading::{Reading, Verdict};
-use super::scratch::{NoScratch, Standing};
+use super::scratch::{NoScratch, Record, Standing};
 use super::token::{token, tokens};
 
 /// So many records and tasks are named; a text over 10 000 characters would be cut by the client.
@@ -62,8 +62,12 @@ impl Refusal<'_> {
     }
 
     fn name_holding(&self, text: &mut String) {
-        for record in self.reading.holding.iter().take(NAMED) {
-            let key = token(&record.key.to_string_lossy());
+        // Those that the refusal is about first: of many only some are named.
+        let mut holding: Vec<&Record> = self.reading.holding.iter().collect();
+        let is_live = |record: &&Record| matches!(record.standing, Standing::Live { .. });
+        holding.sort_by_key(|record| is_live(record) != (self.hold == Hold::Live));
+        for record in holding.into_iter().take(NAMED) {
+            let key = short(&token(&record.key.to_string_lossy()));
             // Writing to a String cannot fail.
             let _ = match record.standing {
                 Standing::Live { pid } => write!(text, "\n- {key}.run: process {pid} runs"),
@@ -124,6 +128,16 @@ impl Refusal<'_> {
         };
         format!("`{}`{reason}", quoted.join(" "))
     }
+}
+
+/// A name that is longer than any of use, cut: the ways out and the report have to fit in after it.
+fn short(key: &str) -> String {
+    const LONGEST: usize = 100;
+    let mut shown: String = key.chars().take(LONGEST).collect();
+    if key.chars().nth(LONGEST).is_some() {
+        shown.push('\u{2026}');
+    }
+    shown
 }
 
 const TASK_WAYS: &str = "Two ways out: wait until it has ended, with a foreground command or the tool that reads a task's \
@@ -247,6 +261,22 @@ mod tests {
             }
             assert!(!text.contains(never), "{hold:?}: {never} in {text}");
         }
+    }
+
+    #[test]
+    fn of_many_records_the_ones_in_question_are_named_and_the_text_stays_short_enough_to_arrive() {
+        let names: Vec<String> = (0..50).map(|n| format!("{n:02}{}", "\u{1b}".repeat(200))).collect();
+        let mut holding: Vec<(&str, Standing)> = names
+            .iter()
+            .map(|name| (name.as_str(), Standing::Live { pid: 42 }))
+            .collect();
+        holding.push(("zz", Standing::Corrupt));
+        let mut reading = reading(Verdict::Corrupt, &holding);
+        reading.keys = names.iter().map(Into::into).collect();
+        let text = text(Hold::Corrupt, &reading, &Own::default(), &[]);
+        assert!(text.contains("- zz.run: malformed"), "{text}");
+        // The client cuts at 10 000 characters (hooks documentation).
+        assert!(text.chars().count() < 10_000 && text.contains(REPORT), "{text}");
     }
 
     #[test]

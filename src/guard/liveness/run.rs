@@ -43,7 +43,7 @@ pub fn run(call: &Call<'_>) -> Answer {
     let payload = Payload::read(call.payload);
     let knobs = match resolve(call) {
         Ok(knobs) => knobs,
-        Err(fault) => return unguarded(at, &payload, &fault),
+        Err(fault) => return unguarded(at, call, &payload, &fault),
     };
     let reading = read(call, &knobs);
     let own = own_tasks(&payload);
@@ -195,17 +195,23 @@ impl Seen<'_> {
     /// What holds the turn, so that a refusal for something else is not taken for the same.
     fn cause(&self, hold: Hold) -> String {
         match hold {
-            Hold::Task => format!("task {:?} {}", self.own.ids, self.own.count),
-            Hold::Live | Hold::Corrupt | Hold::Unresolved => {
-                format!("{hold:?} {:?} {:?}", self.reading.keys, self.reading.holding)
+            Hold::Task => {
+                let mut ids = self.own.ids.clone();
+                ids.sort_unstable();
+                format!("task {ids:?} {}", self.own.count)
             }
+            // Records that hold nobody come and go in a scratch directory that sessions share: they change nothing.
+            Hold::Live | Hold::Corrupt | Hold::Unresolved if self.reading.holding.is_empty() => {
+                format!("{hold:?} {:?}", self.reading.keys)
+            }
+            Hold::Live | Hold::Corrupt | Hold::Unresolved => format!("{hold:?} {:?}", self.reading.holding),
         }
     }
 
     /// A log that cannot be written changes nothing.
     fn log(&self, firing: &Firing<'_>) {
         let _ = if self.call.observe {
-            log::append(&self.knobs.observe_log, &firing.observe_line(HOOK))
+            log::append(&self.knobs.observe_log, &firing.observe_line())
         } else {
             log::append(&self.knobs.stop_log, &firing.stop_line())
         };
@@ -248,10 +254,15 @@ const fn is_guarded(turn: Turn) -> bool {
     }
 }
 
-fn unguarded(at: UnixNanos, payload: &Payload, fault: &KnobFault) -> Answer {
-    if let Some(stop_log) = &fault.stop_log {
+fn unguarded(at: UnixNanos, call: &Call<'_>, payload: &Payload, fault: &KnobFault) -> Answer {
+    let log = if call.observe {
+        &fault.observe_log
+    } else {
+        &fault.stop_log
+    };
+    if let Some(log) = log {
         // A log that cannot be written changes nothing.
-        let _ = log::append(stop_log, &log::fault_line(at, payload, &fault.reason));
+        let _ = log::append(log, &log::fault_line(at, payload, &fault.reason, call.observe));
     }
     notice(&payload.event, &fault.to_string())
 }

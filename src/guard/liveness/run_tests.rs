@@ -236,6 +236,40 @@ fn on_trial_nothing_is_refused_and_one_line_says_what_would_be() {
 }
 
 #[test]
+fn on_trial_a_knob_that_cannot_be_used_is_a_line_of_the_observe_log() {
+    let scene = Scene {
+        observe: true,
+        ..Scene::new()
+    };
+    let scene = scene.env("DELEGATION_KIT_STOP_WAIT", "nonsense");
+    assert!(
+        scene
+            .fire(&stop(&json!({})))
+            .stdout
+            .contains("DELEGATION_KIT_STOP_WAIT")
+    );
+    assert!(scene.lines("stop.log").is_empty());
+    let lines = scene.lines("s/subagent-stop-liveness.observe.log");
+    let shown = |line: &String| line.contains("  would=allow  fault=DELEGATION_KIT_STOP_WAIT");
+    assert!(lines.len() == 1 && shown(&lines[0]), "{lines:?}");
+}
+
+#[test]
+fn records_that_hold_nobody_do_not_start_the_count_again() {
+    let scene = Scene {
+        max_refusals: Some(2),
+        ..Scene::new()
+    };
+    scene.record("k", LIVE);
+    let mut refusals = Vec::new();
+    for other in ["a", "b", "c"] {
+        scene.record(other, b"pid=2147483646 run=other\n");
+        refusals.push(scene.refuses(&stop(&json!({}))));
+    }
+    assert_eq!(refusals, [true, true, false]);
+}
+
+#[test]
 fn a_scratch_directory_that_is_missing_is_reported_once_a_session() {
     let scene = Scene::new();
     fs::remove_dir(scene.dir.path().join("s")).unwrap();

@@ -1,7 +1,7 @@
 //! Whether the parent can hand a result back through the agent that is made for it.
 
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::agents::{Agents, Found, Lookup, Origin};
 use super::rules::RuleVerdict;
@@ -53,6 +53,11 @@ impl EchoAvailability {
     }
 }
 
+/// How much earlier than the truth the start of a process can be read: the kernel tells it in whole clock ticks of 10 ms.
+/// A definition that is written as the client starts (CI does that) is still one that it reads: none of 2.1.156 to 2.1.332
+/// gets to its agents within 100 ms.
+const START_PRECISION: Duration = Duration::from_millis(20);
+
 /// Decides whether a call may be rewritten to the echo agent `name`. `started` is when the client started: it reads definitions
 /// then and never again (2.1.156 to 2.1.332).
 #[must_use]
@@ -94,15 +99,13 @@ fn trusted(found: &Found) -> bool {
 fn known_to_the_client(found: &Found, started: Option<SystemTime>) -> bool {
     match (found.path.as_ref(), found.changed, started) {
         (None, _, _) => true,
-        (Some(_), Some(changed), Some(started)) => changed <= started,
+        (Some(_), Some(changed), Some(started)) => changed <= started + START_PRECISION,
         (Some(_), _, _) => false,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::super::rules::RuleSource;
     use super::*;
     use crate::protocol::agent_file::AgentDefinition;
@@ -137,6 +140,7 @@ mod tests {
 
     #[test]
     fn each_reason_against_it_is_told_apart() {
+        let availability = |agents: &Agents, rules, started| availability(ECHO_AGENT, agents, rules, started);
         let path = || PathBuf::from("/p/echo.md");
         let allowed = RuleVerdict::Allowed;
         for (one, started, expected) in [
@@ -162,7 +166,12 @@ mod tests {
             ),
             (
                 found(Origin::User, b"own"),
-                Some(at(99)),
+                Some(at(100) - Duration::from_millis(10)),
+                EchoAvailability::Available(ECHO_AGENT),
+            ),
+            (
+                found(Origin::User, b"own"),
+                Some(at(100) - Duration::from_millis(30)),
                 EchoAvailability::TooNew { path: path() },
             ),
             (
@@ -171,18 +180,15 @@ mod tests {
                 EchoAvailability::TooNew { path: path() },
             ),
         ] {
-            assert_eq!(
-                availability(ECHO_AGENT, &one_of(&one), allowed.clone(), started),
-                expected
-            );
+            assert_eq!(availability(&one_of(&one), allowed.clone(), started), expected);
         }
         let flag = Found::without_file(found(Origin::Flag, b"").definition, Origin::Flag);
         assert_eq!(
-            availability(ECHO_AGENT, &one_of(&flag), allowed.clone(), None),
+            availability(&one_of(&flag), allowed.clone(), None),
             EchoAvailability::Available(ECHO_AGENT)
         );
         assert_eq!(
-            availability(ECHO_AGENT, &Agents::default(), allowed, Some(at(1))),
+            availability(&Agents::default(), allowed, Some(at(1))),
             EchoAvailability::NotFound
         );
         let denied = RuleVerdict::Denied {
@@ -190,7 +196,7 @@ mod tests {
             by: RuleSource::Scope(Scope::User),
         };
         assert_eq!(
-            availability(ECHO_AGENT, &one_of(&flag), denied.clone(), Some(at(1))),
+            availability(&one_of(&flag), denied.clone(), Some(at(1))),
             EchoAvailability::Refused(denied)
         );
     }

@@ -20,7 +20,7 @@ impl PostHooks {
     pub fn gather(settings: &LoadedSettings, tool: &str) -> Self {
         // A pattern that cannot be judged is no proof that seal runs, and no proof that another hook does not.
         let runs_seal =
-            |entry: &HookEntry| entry.subcell_command() == Some("seal") && entry.takes(tool) == Takes::Yes;
+            |entry: &HookEntry| entry.subcell_command().as_deref() == Some("seal") && entry.takes(tool) == Takes::Yes;
         let is_rival = |entry: &&HookEntry| entry.subcell_command().is_none() && entry.takes(tool) != Takes::No;
         let mut rivals: Vec<String> = settings
             .post_tool_use()

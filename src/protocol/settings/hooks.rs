@@ -70,32 +70,64 @@ impl HookEntry {
     /// The subcommand, where the entry runs `subcell` itself: in the form with arguments, or as the first words of a
     /// shell command. A command that reaches it in another way (a wrapper, a variable) is not recognised.
     #[must_use]
-    pub fn subcell_command(&self) -> Option<&str> {
-        let (program, first) = if let Some(args) = &self.args {
-            (self.command.as_str(), args.first()?.as_str())
-        } else {
-            let mut words = self.command.split_whitespace();
-            (words.next()?.trim_matches(['"', '\'']), words.next()?)
-        };
-        (Path::new(program).file_name()? == "subcell").then_some(first)
+    pub fn subcell_command(&self) -> Option<String> {
+        let mut words = self.words().into_iter();
+        let program = words.next()?;
+        (Path::new(&program).file_name()? == "subcell")
+            .then(|| words.next())
+            .flatten()
     }
 
     /// A short name for a record: the file names of program and script. Other words may hold secrets.
     #[must_use]
     pub fn label(&self) -> String {
-        let shell = self.args.is_none().then(|| self.command.split_whitespace());
-        let exec = self
-            .args
-            .iter()
-            .flat_map(|args| std::iter::once(&self.command).chain(args).map(String::as_str));
-        let words = shell.into_iter().flatten().chain(exec);
-        let named = words
-            .enumerate()
-            .filter(|(at, word)| *at == 0 || word.starts_with(['/', '.', '~']))
-            .filter_map(|(_, word)| Path::new(word.trim_matches(['"', '\''])).file_name());
+        let words = self.words();
+        let named = words.iter().enumerate().filter_map(|(at, word)| {
+            // An argument with blanks in it is a command or a text, and only its first word a path.
+            let path = if at == 0 { word } else { word.split_whitespace().next()? };
+            (at == 0 || path.starts_with(['/', '.', '~'])).then(|| Path::new(path).file_name())?
+        });
         let label: Vec<_> = named.take(2).map(|name| name.to_string_lossy()).collect();
         label.join(" ").chars().filter(|c| !c.is_control()).take(80).collect()
     }
+
+    /// Program and arguments.
+    fn words(&self) -> Vec<String> {
+        match &self.args {
+            Some(args) => std::iter::once(&self.command).chain(args).cloned().collect(),
+            None => shell_words(&self.command),
+        }
+    }
+}
+
+/// The words of a shell command from its program on: variables that are set before it, whose values may be secrets, and
+/// an `exec` are left out. Quotes and backslashes hold a word together; nothing is expanded.
+fn shell_words(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    let mut characters = command.chars();
+    while let Some(character) = characters.next() {
+        let mut push = |character| words.last_mut().map(|word| word.push(character));
+        match (quote, character) {
+            (Some(open), _) if open == character => quote = None,
+            (Some('\''), _) => drop(push(character)),
+            (None | Some(_), '\\') => drop(characters.next().and_then(push)),
+            (None, '\'' | '"') => quote = Some(character),
+            (None, _) if character.is_whitespace() => words.push(String::new()),
+            (None | Some(_), _) => drop(push(character)),
+        }
+    }
+    let before = |word: &String| word.is_empty() || word == "exec" || is_assignment(word);
+    words
+        .into_iter()
+        .skip_while(before)
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=')
+        .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
 }
 
 #[cfg(test)]
@@ -164,12 +196,17 @@ mod tests {
             ("/opt/bin/subcell", Some(&["intercept", "--x"]), Some("intercept")),
             ("subcell seal", None, Some("seal")),
             ("\"/opt/bin/subcell\" seal 2>/dev/null", None, Some("seal")),
+            ("'/opt/my bin/subcell' seal", None, Some("seal")),
+            ("/opt/my\\ bin/subcell  seal", None, Some("seal")),
+            ("TOKEN='a b' exec subcell seal", None, Some("seal")),
+            ("/opt/my bin/subcell", Some(&["seal"]), Some("seal")),
             ("subcell", Some(&[]), None),
             ("subcell", None, None),
             ("subcell-seal seal", None, None),
             ("python3 seal.py", None, None),
         ] {
-            assert_eq!(entry(None, command, args).subcell_command(), expected, "{command}");
+            let found = entry(None, command, args).subcell_command();
+            assert_eq!(found.as_deref(), expected, "{command}");
         }
     }
 
@@ -179,6 +216,10 @@ mod tests {
             ("python3 /hooks/redact.py --key s3cret", None, "python3 redact.py"),
             ("/bin/sh", Some(&["-c", "echo s3cret", "/x/log.sh"][..]), "sh log.sh"),
             ("curl -H s3cret http://h", None, "curl"),
+            ("TOKEN=s3cret /hooks/redact.py", None, "redact.py"),
+            ("TOKEN=\"s3cret s3cret\" exec '/my hooks/redact.py'", None, "redact.py"),
+            ("sh", Some(&["-c", "/x/log.sh --key=/s3cret"]), "sh log.sh"),
+            ("sh -c '/x/log.sh --key=/s3cret'", None, "sh log.sh"),
         ] {
             assert_eq!(entry(None, command, args).label(), label);
         }

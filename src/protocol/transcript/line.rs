@@ -55,6 +55,13 @@ impl Line {
     /// The parser's, where they are not a JSON object.
     pub fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         let mut fields: Map<String, Value> = serde_json::from_slice(bytes)?;
+        // What is no message stays where it is, so that it is shown.
+        let is_message = |value: &Value| value.is_object() || value.is_null();
+        let message = if fields.get("message").is_some_and(is_message) {
+            fields.remove("message").and_then(Message::from_value)
+        } else {
+            None
+        };
         Ok(Self {
             kind: kind(take_text(&mut fields, "type")),
             uuid: take_text(&mut fields, "uuid"),
@@ -64,7 +71,7 @@ impl Line {
             is_sidechain: fields.remove("isSidechain") == Some(Value::Bool(true)),
             timestamp: take_text(&mut fields, "timestamp"),
             version: take_text(&mut fields, "version"),
-            message: fields.remove("message").and_then(Message::from_value),
+            message,
             tool_use_result: fields.remove("toolUseResult"),
             attachment: fields.remove("attachment"),
             rest: fields,

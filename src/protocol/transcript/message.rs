@@ -61,7 +61,8 @@ impl Message {
         let content = match fields.remove("content") {
             Some(Value::String(text)) => vec![Block::Text(text)],
             Some(Value::Array(blocks)) => blocks.into_iter().map(Block::from_value).collect(),
-            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => Vec::new(),
+            Some(other @ (Value::Bool(_) | Value::Number(_) | Value::Object(_))) => vec![Block::Other(other)],
+            Some(Value::Null) | None => Vec::new(),
         };
         Some(Self {
             id: take_text(&mut fields, "id"),

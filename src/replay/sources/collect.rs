@@ -10,6 +10,7 @@ use super::classify::{self, Json, Lines};
 use super::gather::{CellRow, ClientFigure, Sources, Transcript, folder_of};
 use super::name::TranscriptName;
 use super::walk::{Found, PathError, files_under, skip};
+use crate::base::bounded_file::{Links, open_regular};
 use crate::ledger::{Record, cost_file};
 
 /// What was taken in so far.
@@ -36,7 +37,8 @@ impl Collector {
             self.folder(path);
             return Ok(());
         }
-        std::fs::File::open(path).map_err(|source| PathError::Unreadable {
+        // Files are read twice, which a pipe or a device cannot be.
+        open_regular(path, Links::Follow).map_err(|source| PathError::NoFile {
             path: path.to_owned(),
             source,
         })?;
@@ -111,6 +113,10 @@ impl Collector {
         self.sources.records.sort_by(|a, b| {
             (a.started_unix_nano, a.tool_use_id.as_str()).cmp(&(b.started_unix_nano, b.tool_use_id.as_str()))
         });
+        // A folder lists its entries in no order, and the same run has to give the same output.
+        self.sources
+            .skipped
+            .sort_by(|a, b| (&a.file, &a.reason).cmp(&(&b.file, &b.reason)));
         self.sources.transcripts = self.transcripts.into_values().collect();
         self.sources.transcripts.sort_by(|a, b| a.shown.cmp(&b.shown));
         self.sources

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::base::bounded_file::BoundedReadError;
+
 /// How many folders deep a path is looked into: a run directory holds `iteration-1/transcripts/…`, a project folder
 /// `<session>/subagents/workflows/<id>/…`.
 const DEPTH: usize = 10;
@@ -20,6 +22,14 @@ pub enum PathError {
         path: PathBuf,
         /// What the system says.
         source: io::Error,
+    },
+    /// It is neither a folder nor a file that can be read.
+    #[error("read {}", .path.display())]
+    NoFile {
+        /// The path.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: BoundedReadError,
     },
     /// Nothing in what was given is a transcript or a record.
     #[error(

@@ -92,7 +92,7 @@ impl<W: Write> Plain<W> {
     }
 
     fn diff(&mut self, diff: &Diff, depth: usize, room: Room) -> io::Result<()> {
-        self.line(depth, &format!("    {}", visible(&diff.path)))?;
+        self.line(depth, &format!("    {}", one_line(&diff.path)))?;
         let mut left = room.lines;
         for hunk in &diff.hunks {
             if let (Some(old), Some(new)) = (hunk.old_start, hunk.new_start) {
@@ -104,7 +104,7 @@ impl<W: Write> Plain<W> {
                 }
                 left -= 1;
                 let shown = line.get(..line.floor_char_boundary(room.bytes)).unwrap_or(line);
-                let dressed = self.paint.dress(paint::change(line), visible(shown));
+                let dressed = self.paint.dress(paint::change(line), one_line(shown));
                 self.line(depth, &format!("    {dressed}"))?;
             }
         }
@@ -135,7 +135,7 @@ impl<W: Write> Sink for Plain<W> {
     fn open(&mut self, session: &SessionView) -> io::Result<()> {
         let head = self
             .paint
-            .dress(paint::session(session.failed), visible(&title(session)));
+            .dress(paint::session(session.failed), one_line(&title(session)));
         self.line(session.depth, &head)?;
         let mut notes = vec![amounts::totals(&session.totals)];
         if let Some(client) = &session.totals.client {
@@ -162,7 +162,7 @@ impl<W: Write> Sink for Plain<W> {
                 .map(|why| format!("not read to its end: {why}")),
         );
         for note in notes {
-            let note = self.paint.dress(Style::new().dimmed(), visible(&note));
+            let note = self.paint.dress(Style::new().dimmed(), one_line(&note));
             self.line(session.depth, &format!("  {note}"))?;
         }
         Ok(())
@@ -170,7 +170,7 @@ impl<W: Write> Sink for Plain<W> {
 
     fn event(&mut self, event: &Event, session: &SessionView) -> io::Result<()> {
         let depth = session.depth;
-        let mut head = vec![self.paint.dress(Style::new().dimmed(), visible(&time(event)))];
+        let mut head = vec![self.paint.dress(Style::new().dimmed(), one_line(&time(event)))];
         let mut what = event.role.word().to_owned();
         for word in [Some(event.label.as_str()), event.tool_use_id.as_deref(), fault(event)]
             .into_iter()
@@ -180,16 +180,13 @@ impl<W: Write> Sink for Plain<W> {
             what.push(' ');
             what.push_str(word);
         }
-        head.push(
-            self.paint
-                .dress(paint::event(event.role, event.fault), visible(&what.replace('\n', " "))),
-        );
+        head.push(self.paint.dress(paint::event(event.role, event.fault), one_line(&what)));
         if event.copied {
             head.push("(copied from another session, counted there)".to_owned());
         }
         if let Some(turn) = &event.turn {
             let used = format!("[{}]", amounts::turn(turn));
-            head.push(self.paint.dress(Style::new().dimmed(), visible(&used)));
+            head.push(self.paint.dress(Style::new().dimmed(), one_line(&used)));
         }
         if self.is_small(event) {
             head.push(self.paint.dress(Style::new().dimmed(), visible(&event.summary())));
@@ -206,7 +203,7 @@ impl<W: Write> Sink for Plain<W> {
 
     fn finish(&mut self, summary: &Summary) -> io::Result<()> {
         for line in summary_lines(summary) {
-            self.line(0, &visible(&line))?;
+            self.line(0, &one_line(&line))?;
         }
         self.out.flush()
     }
@@ -255,6 +252,11 @@ fn summary_lines(summary: &Summary) -> Vec<String> {
         }
     }));
     lines
+}
+
+/// What has to stay in its line: a line feed in a name would let it write lines of its own.
+fn one_line(text: &str) -> String {
+    visible(text).replace('\n', "\u{240a}")
 }
 
 fn title(session: &SessionView) -> String {

@@ -91,6 +91,11 @@ impl<'a> Glance<'a> {
         serde_json::from_str(self.message?.get()).ok()
     }
 
+    /// Whether there is a message, readable or not.
+    pub(super) const fn has_message(&self) -> bool {
+        self.message.is_some()
+    }
+
     /// The subagent that a result came from.
     pub(super) fn result_agent(&self) -> Option<String> {
         let raw = self.tool_use_result?.get();

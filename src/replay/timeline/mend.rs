@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use crate::protocol::transcript::Line;
 
 /// Reads a line; where the parser refuses it, once more with the replacement character in the place of what cannot be a
@@ -17,6 +19,14 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Line, serde_json::Error> {
         let text = String::from_utf8_lossy(bytes);
         Line::parse(without_halves(&text).as_bytes()).map_err(|_| error)
     })
+}
+
+/// The same line as any parser reads it: without halves of pairs, in UTF-8, and each field once (the last one counts, as
+/// in JavaScript). Nothing where it is no JSON object.
+pub(super) fn mended(bytes: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let value: Value = serde_json::from_str(&without_halves(&text)).ok()?;
+    value.is_object().then(|| value.to_string())
 }
 
 /// `text` with `\ufffd` for each escape that is half of a surrogate pair.

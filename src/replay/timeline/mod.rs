@@ -17,6 +17,7 @@ mod read;
 mod results;
 mod scan;
 mod screen;
+mod screen_data;
 mod summary;
 mod totals;
 mod tree;

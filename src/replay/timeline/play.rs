@@ -114,6 +114,7 @@ pub fn play(tree: &Tree, filter: &Filter, screen: &mut Screen, sink: &mut dyn Si
         player.node(*root, 0)?;
     }
     let mut summary = player.summary;
+    screen.summary(&mut summary);
     summary.redaction = Some(screen.masked());
     sink.finish(&summary)?;
     Ok(summary)

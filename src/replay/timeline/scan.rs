@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::glance::{Glance, GlanceMessage};
+use super::mend;
 use super::turns::{Turn, Turns};
 use super::usage::Usage;
 use crate::base::bounded_file::{Links, open_regular};
@@ -89,14 +90,18 @@ impl Scanner {
             let Body::Bytes(bytes) = line.map_err(|error: io::Error| error.to_string())?.body else {
                 continue;
             };
-            if let Some(glance) = Glance::at(&bytes) {
-                self.line(file, &glance, transcript.name == TranscriptName::Unknown, index);
+            let unnamed = transcript.name == TranscriptName::Unknown;
+            let read = Glance::at(&bytes).is_some_and(|glance| self.line(file, &glance, unnamed, index));
+            // What a turn used counts wherever the line can be shown.
+            if !read && let Some(mended) = mend::mended(&bytes) {
+                let _ = Glance::at(mended.as_bytes()).map(|glance| self.line(file, &glance, unnamed, index));
             }
         }
         Ok(())
     }
 
-    fn line(&mut self, file: usize, glance: &Glance<'_>, unnamed: bool, index: &mut FileIndex) {
+    /// Takes in a line; whether all of it could be read.
+    fn line(&mut self, file: usize, glance: &Glance<'_>, unnamed: bool, index: &mut FileIndex) -> bool {
         if index.session.is_none() {
             index.session = glance.session().map(str::to_owned);
         }
@@ -112,7 +117,9 @@ impl Scanner {
         if let Some((cost, models)) = glance.cost_state() {
             index.figure = Some((cost, super::results::models_of(models)));
         }
-        let Some(message) = glance.message() else { return };
+        let Some(message) = glance.message() else {
+            return !glance.has_message();
+        };
         if glance.kind() == "assistant" {
             self.turn(file, &message, copied);
             self.calls(&message, at, index);
@@ -122,6 +129,7 @@ impl Scanner {
             }
             ends(&message, glance, at, index);
         }
+        true
     }
 
     /// Whether a line was copied from another session. A fork's copies carry the new session's id and the old lines'

@@ -1,16 +1,16 @@
 //! What an event passes before anyone sees it: secrets are taken out, and what was taken is counted.
 
-use serde_json::Value;
-
 use super::event::{Event, Part};
+use super::play::Summary;
+use super::totals::Totals;
 use super::tree::SessionView;
-use crate::base::redact::{Redactor, Report, is_secret_name};
+use crate::base::redact::{Redactor, Report};
 
 /// Takes secrets out of everything that is shown, unless it is switched off.
 #[derive(Debug)]
 pub struct Screen {
-    redactor: Option<Redactor>,
-    report: Report,
+    pub(super) redactor: Option<Redactor>,
+    pub(super) report: Report,
 }
 
 /// What was taken out.
@@ -47,6 +47,13 @@ impl Screen {
             return;
         }
         self.text(&mut event.label);
+        if let Some(at) = event.at.as_mut().filter(|at| !is_time(at)) {
+            self.text(at);
+        }
+        let turn = event.turn.as_mut();
+        let named = turn.map(|turn| [Some(&mut turn.message), turn.model.as_mut()]);
+        let ids = named.into_iter().flatten().flatten().chain(event.tool_use_id.as_mut());
+        ids.for_each(|id| self.text(id));
         for part in &mut event.parts {
             match part {
                 Part::Text(text) => self.text(text),
@@ -73,7 +80,11 @@ impl Screen {
 
     /// Screens what is said of a session.
     pub(super) fn session(&mut self, view: &mut SessionView) {
+        self.totals(&mut view.totals);
         let texts = [
+            &mut view.session,
+            &mut view.agent,
+            &mut view.call,
             &mut view.agent_type,
             &mut view.description,
             &mut view.ending,
@@ -82,6 +93,33 @@ impl Screen {
         ];
         for text in texts.into_iter().flatten() {
             self.text(text);
+        }
+    }
+
+    /// Screens what is said at the end: names of files and models, and what a parser says of a line it cannot read.
+    pub(super) fn summary(&mut self, summary: &mut Summary) {
+        self.totals(&mut summary.totals);
+        for broken in &mut summary.broken_lines {
+            self.text(&mut broken.file);
+            self.text(&mut broken.error);
+        }
+        for skipped in &mut summary.skipped {
+            self.text(&mut skipped.file);
+            self.text(&mut skipped.reason);
+        }
+    }
+
+    fn totals(&mut self, totals: &mut Totals) {
+        if self.redactor.is_none() {
+            return;
+        }
+        for (mut model, part) in std::mem::take(&mut totals.models) {
+            self.text(&mut model);
+            // Two names that differ in their secret alone stay two.
+            while totals.models.contains_key(&model) {
+                model.push('\'');
+            }
+            totals.models.insert(model, part);
         }
     }
 
@@ -98,7 +136,7 @@ impl Screen {
     fn lines(&mut self, lines: &mut Vec<String>) {
         let mut whole = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
         for line in lines.iter() {
-            whole.push_str(line.get(1..).unwrap_or_default());
+            whole.push_str(parted(line).1);
             whole.push('\n');
         }
         let before = self.report.total();
@@ -107,50 +145,25 @@ impl Screen {
             return;
         }
         // Where a secret went over several lines they are fewer now, and the signs of the rest are not known any more:
-        // the last known one goes on.
-        let signs: Vec<char> = lines.iter().map(|line| line.chars().next().unwrap_or(' ')).collect();
+        // the first one goes on.
+        let signs: Vec<&str> = lines.iter().map(|line| parted(line).0).collect();
         let fewer = whole.lines().count() != lines.len();
-        *lines = whole
-            .lines()
-            .enumerate()
-            .map(|(at, line)| {
-                let sign = if fewer { signs.first() } else { signs.get(at) };
-                format!("{}{line}", sign.copied().unwrap_or(' '))
-            })
-            .collect();
+        let screened = whole.lines().enumerate().map(|(at, line)| {
+            let sign = if fewer { signs.first() } else { signs.get(at) };
+            format!("{}{line}", sign.copied().unwrap_or(" "))
+        });
+        *lines = screened.collect();
     }
+}
 
-    fn data(&mut self, data: &mut Value) {
-        match data {
-            Value::String(text) => self.text(text),
-            Value::Array(values) => values.iter_mut().for_each(|value| self.data(value)),
-            Value::Object(fields) => {
-                for (name, value) in fields.iter_mut() {
-                    match value {
-                        Value::String(text) => self.named(name, text),
-                        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                            self.data(value);
-                        }
-                    }
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
+/// A line of a change: its sign, and what follows. A line without a sign is all content.
+fn parted(line: &str) -> (&str, &str) {
+    let sign = usize::from(line.starts_with([' ', '+', '-', '\\']));
+    line.split_at_checked(sign).unwrap_or(("", line))
+}
 
-    /// Screens a field's text: what its name gives away (`"password": "…"`) is judged with the name before it.
-    fn named(&mut self, name: &str, text: &mut String) {
-        let before = self.report.total();
-        self.text(text);
-        if self.report.total() > before || !is_secret_name(name) {
-            return;
-        }
-        let Some(redactor) = &self.redactor else { return };
-        let prefix = format!("{name}: ");
-        let redacted = redactor.text(&format!("{prefix}{text}"));
-        if let Some(value) = redacted.text.strip_prefix(&prefix) {
-            self.report.add(&redacted.report);
-            value.clone_into(text);
-        }
-    }
+/// Whether a text is made of what a time is made of: nothing in it can be a secret that a rule knows.
+fn is_time(text: &str) -> bool {
+    let made_of = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b':' | b'.' | b'+' | b'T' | b'Z');
+    text.len() <= 35 && text.bytes().all(made_of)
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use std::path::Path;
+
 use jiff::Timestamp;
 
 use super::join::{Joined, JoinedBy, Pieces, join};
@@ -140,6 +142,13 @@ impl Tree {
     #[must_use]
     pub fn last(&self) -> Option<Timestamp> {
         self.files.iter().filter_map(|file| file.last).max()
+    }
+
+    /// Whether `path`, without links in it, is one of the transcripts.
+    #[must_use]
+    pub fn reads(&self, path: &Path) -> bool {
+        let mut real = self.transcripts.iter().map(|transcript| &transcript.path);
+        real.any(|own| std::fs::canonicalize(own).is_ok_and(|own| own == path))
     }
 
     /// Each part as it is shown, in the order of their numbers.

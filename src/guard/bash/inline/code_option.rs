@@ -1,7 +1,7 @@
 //! Shell code in options of programs that are no shells.
 
 use super::super::facts::Run;
-use super::super::walk::{Options, Walk};
+use super::super::walk::{Options, Walk, quote};
 
 impl Walk<'_> {
     /// Shell code that options of other programs carry.
@@ -41,6 +41,7 @@ const CODE_OPTIONS: &[(&str, &str, &[&str])] = &[
     ),
     ("bsdtar", "fC", &["--use-compress-program"]),
     ("rsync", "e", &["-e", "--rsh", "--rsync-path"]),
+    ("compgen", "", &["-C"]),
     ("sort", "ktSTo", &["--compress-program"]),
     ("zip", "", &["-TT", "--unzip-command"]),
     ("man", "PCLMS", &["-P", "--pager"]),
@@ -63,7 +64,14 @@ const CODE_OPTIONS: &[(&str, &str, &[&str])] = &[
     (
         "git",
         "Ccx",
-        &["-x", "--exec", "--extcmd", "--upload-pack", "--receive-pack"],
+        &[
+            "-x",
+            "--exec",
+            "--extcmd",
+            "--upload-pack",
+            "--receive-pack",
+            "--open-files-in-pager",
+        ],
     ),
 ];
 
@@ -153,43 +161,59 @@ fn git_codes(run: &Run) -> Vec<String> {
         let Some((key, value)) = setting.split_once('=') else {
             continue;
         };
-        let key = key.to_ascii_lowercase();
-        let shell = [
-            "core.pager",
-            "core.editor",
-            "core.sshcommand",
-            "sequence.editor",
-            "diff.external",
-            "core.fsmonitor",
-        ];
-        if let Some(code) = value.strip_prefix('!') {
-            codes.push(code.to_owned());
-        } else if shell.contains(&key.as_str()) || key.starts_with("pager.") {
-            codes.push(value.to_owned());
-        } else if key.starts_with("alias.") {
-            codes.push(format!("git {value}"));
-        }
+        let shell = value.strip_prefix('!').map(str::to_owned);
+        codes.extend(shell.or_else(|| setting_code(&key.to_ascii_lowercase(), value)));
     }
     match options.words.as_slice() {
-        ["bisect", "run", rest @ ..] => codes.push(rest.join(" ")),
+        ["bisect", "run", rest @ ..] => codes.push(quoted(rest)),
         ["submodule", rest @ ..] => {
             if let Some(at) = rest.iter().position(|word| *word == "foreach") {
-                codes.push(
-                    rest.get(at + 1..)
-                        .unwrap_or(&[])
-                        .iter()
-                        .copied()
-                        .skip_while(|word| word.starts_with("--"))
-                        .collect::<Vec<_>>()
-                        .join(" "),
-                );
+                let words = rest.get(at + 1..).unwrap_or(&[]);
+                let from = words.iter().take_while(|word| word.starts_with("--")).count();
+                // One word is given to a shell, several are a program with its arguments.
+                codes.push(match words.get(from..).unwrap_or(&[]) {
+                    [code] => (*code).to_owned(),
+                    several => quoted(several),
+                });
             }
         }
         ["config", rest @ ..] => {
             let shells = rest.iter().filter(|word| word.starts_with('!'));
             codes.extend(shells.map(|word| word.trim_start_matches('!').to_owned()));
+            if let [.., key, value] = rest
+                && let Some(code) = setting_code(&key.to_ascii_lowercase(), value)
+            {
+                codes.push(code);
+            }
         }
         _ => {}
     }
     codes
+}
+
+/// The shell code in the value of a setting of git, whose name is in lower case.
+fn setting_code(key: &str, value: &str) -> Option<String> {
+    let shell = [
+        "core.pager",
+        "core.editor",
+        "core.sshcommand",
+        "sequence.editor",
+        "diff.external",
+        "core.fsmonitor",
+        "credential.helper",
+    ];
+    if value.starts_with('!') {
+        None
+    } else if shell.contains(&key) || key.starts_with("pager.") {
+        Some(value.to_owned())
+    } else if key.starts_with("alias.") {
+        Some(format!("git {value}"))
+    } else {
+        None
+    }
+}
+
+/// Words as shell code that has the same words again.
+fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
 }

@@ -1,7 +1,7 @@
 //! Interpreters: which programs they are, and where their program text stands.
 
 use super::super::facts::Run;
-use super::super::marks::ANY;
+use super::super::marks::{ANY, NETWORK};
 use super::super::syntax::Span;
 use super::super::walk::{Input, Walk};
 
@@ -65,7 +65,7 @@ pub(crate) fn language(verb: &str) -> Option<Language> {
         "lua" | "luajit" => Language::Lua,
         "awk" | "gawk" | "mawk" | "nawk" => Language::Awk,
         "sed" | "gsed" => Language::Sed,
-        "expect" => Language::Expect,
+        "expect" | "tclsh" | "wish" => Language::Expect,
         "R" | "Rscript" => Language::R,
         "julia" => Language::Julia,
         "osascript" => Language::AppleScript,
@@ -115,6 +115,10 @@ impl Walk<'_> {
                 }
                 return;
             }
+            // `deno run FILE`, `bun run FILE`.
+            if arg == "run" && language == Language::Node && at == 1 {
+                continue;
+            }
             if !arg.starts_with('-') && !found && !previous_takes_value(args, at) {
                 self.program_file(arg, language, run, input);
                 return;
@@ -137,6 +141,7 @@ impl Walk<'_> {
                 self.nested(agent_script(file, run), &run.verb, input, run.span);
                 return;
             }
+            _ if file.starts_with("https://") || file.starts_with("http://") => NETWORK.to_string(),
             _ => self.content(file),
         };
         self.program_text(&text, language, run.span);

@@ -4,6 +4,7 @@
 mod calls;
 mod code_option;
 mod decode;
+mod indirect;
 mod language;
 mod program;
 mod sql;

@@ -6,6 +6,7 @@ use super::super::syntax::Span;
 use super::super::walk::Walk;
 use super::calls::{Does, bare_calls, does};
 use super::decode::decode;
+use super::indirect::{Indirect, indirect};
 use super::language::Language;
 use super::token::{Token, tokens};
 use super::value::{Names, arguments, bracketed, loop_names, receiver, value};
@@ -310,11 +311,17 @@ impl Program<'_> {
     fn call(&self, at: usize) -> Option<(Site<'_>, Does)> {
         let mut name = self.tokens.get(at)?.name()?;
         let mut open = at + 1;
-        if name == "getattr" {
-            // getattr(os, 'system')('…')
-            let inner = bracketed(&self.tokens, open);
-            name = arguments(inner).get(1)?.first()?.text()?;
-            open += inner.len() + 2;
+        match indirect(name, &self.tokens, open, self.language) {
+            Some(Indirect::Named { called, ends }) => {
+                name = called;
+                open = ends;
+            }
+            Some(Indirect::Sent { called, arguments }) => {
+                let does = does(called, self.language, self.text)?;
+                let name = called;
+                return Some((Site { name, at, arguments }, does));
+            }
+            None => {}
         }
         let name = self.names.aliases.get(name).map_or(name, String::as_str);
         let does = does(name, self.language, self.text)?;

@@ -147,11 +147,24 @@ fn statement_destroys(words: &[&str]) -> Option<&'static str> {
                 _ => None,
             },
             "TRUNCATE" if at == 0 && !next.is_empty() && next != "(" => Some("empties a table"),
-            "DELETE" if next == "FROM" && !rest.contains(&"WHERE") && rest.len() > 1 => Some("deletes every row"),
-            "UPDATE" if at == 0 && rest.contains(&"SET") && !rest.contains(&"WHERE") => Some("changes every row"),
+            "DELETE" if next == "FROM" && !is_narrowed(rest) && rest.len() > 1 => Some("deletes every row"),
+            "UPDATE" if at == 0 && rest.contains(&"SET") && !is_narrowed(rest) => Some("changes every row"),
             _ => None,
         }
     })
+}
+
+/// Whether a condition leaves rows out: `WHERE true` and `WHERE 1=1` do not.
+fn is_narrowed(words: &[&str]) -> bool {
+    let Some(at) = words.iter().position(|word| *word == "WHERE") else {
+        return false;
+    };
+    let condition: Vec<&str> = words.iter().skip(at + 1).copied().filter(|word| *word != "(").collect();
+    match condition.as_slice() {
+        ["TRUE" | "1"] => false,
+        [left, right] => left != right || !left.chars().all(|c| c.is_ascii_digit()),
+        _ => true,
+    }
 }
 
 /// The words of SQL in capitals, without texts and comments.

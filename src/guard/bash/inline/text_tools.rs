@@ -1,6 +1,7 @@
 //! awk and sed: what their programs start and write.
 
 use super::super::facts::{Action, Run};
+use super::super::marks::{ANY, push_mark};
 use super::super::walk::{Options, Valued, Walk};
 use super::language::Language;
 use super::token::{Token, tokens};
@@ -40,7 +41,9 @@ impl Walk<'_> {
                         && printing;
                     let read = next.is_some_and(|token| token.is('|'))
                         && tokens.get(at + 2).and_then(Token::name) == Some("getline");
-                    if called || piped || read {
+                    if called {
+                        self.nested_code(&joined(tokens.get(at..).unwrap_or(&[])), "awk", run.span);
+                    } else if piped || read {
                         self.nested_code(text, "awk", run.span);
                     } else if printing && before(1).is_some_and(|token| token.is('>')) {
                         self.touch(Action::Write, text, run.span, "awk");
@@ -155,4 +158,18 @@ fn substitution(text: &str) -> Option<(&str, &str)> {
     let end = end_of_part(second, close);
     let replacement = second.get(..end)?.trim_end_matches(close);
     Some((replacement, second.get(end..)?))
+}
+
+/// The text that stands up to a closing bracket: awk joins what stands side by side.
+fn joined(tokens: &[Token]) -> String {
+    let mut text = String::new();
+    for token in tokens {
+        match token {
+            Token::Text(part) => text.push_str(part),
+            Token::Name(_) => push_mark(&mut text, ANY),
+            Token::Sign(')') => break,
+            Token::Shell(_) | Token::Sign(_) => {}
+        }
+    }
+    text
 }

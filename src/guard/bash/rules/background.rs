@@ -1,6 +1,6 @@
 //! Work that goes on after the command.
 
-use super::super::facts::{CallKind, JobKind, Run};
+use super::super::facts::{Action, CallKind, JobKind, Run};
 use super::super::paths::Ground;
 use super::super::policy::{Family, Severity};
 use super::super::walk::{Options, Valued};
@@ -48,6 +48,18 @@ pub(super) const RULES: &[Rule] = &[
         ..PLAIN
     },
     Rule {
+        id: "background.sudo",
+        reason: "`sudo -b` leaves the command running",
+        test: Test::Run(|run, _| {
+            let valued = Valued {
+                short: "ughpCrtUDRT",
+                long: &["--user", "--group", "--host", "--prompt", "--chdir"],
+            };
+            run.verb == "sudo" && Options::parse(&run.args, valued, true).has(&["-b", "--background"])
+        }),
+        ..PLAIN
+    },
+    Rule {
         id: "background.daemon",
         reason: "it starts a process that stays after the command",
         test: Test::Shapes(DAEMONS),
@@ -64,6 +76,16 @@ pub(super) const RULES: &[Rule] = &[
         reason: "it schedules work for later, when nobody looks",
         instead: "run it now, in the foreground",
         test: Test::Run(schedules),
+        ..PLAIN
+    },
+    Rule {
+        id: "background.schedule-file",
+        reason: "a file there makes the system start work later, when nobody looks",
+        instead: "run it now, in the foreground",
+        test: Test::Touch(|touch, _| {
+            matches!(touch.action, Action::Write | Action::Append)
+                && touch.resolved.iter().any(|path| schedules_file(path))
+        }),
         ..PLAIN
     },
     Rule {
@@ -274,11 +296,33 @@ fn schedules(run: &Run, _: &Ground) -> bool {
     }
 }
 
+/// Where cron, systemd, desktops and launchd look for work.
+fn schedules_file(path: &str) -> bool {
+    [
+        "/var/spool/cron",
+        "/etc/cron",
+        "/etc/anacron",
+        "/etc/systemd/system",
+        "/etc/init.d",
+    ]
+    .iter()
+    .any(|place| path.starts_with(place))
+        || [
+            "/.config/systemd/user/",
+            "/.config/autostart/",
+            "/Library/LaunchAgents/",
+            "/Library/LaunchDaemons/",
+        ]
+        .iter()
+        .any(|place| path.contains(place))
+}
+
 fn detaches_terminal(run: &Run, _: &Ground) -> bool {
     match run.verb.as_str() {
-        "tmux" => {
+        // A `;` of its own divides commands of tmux.
+        "tmux" => run.args.split(|arg| arg == ";").any(|args| {
             let options = Options::parse(
-                &run.args,
+                args,
                 Valued {
                     short: "fLSc",
                     long: &[],
@@ -286,7 +330,7 @@ fn detaches_terminal(run: &Run, _: &Ground) -> bool {
                 true,
             );
             let sub = options.words.first().copied().unwrap_or("");
-            let rest = run.args.get(options.first_word + 1..).unwrap_or(&[]);
+            let rest = args.get(options.first_word + 1..).unwrap_or(&[]);
             match sub {
                 "new" | "new-session" => has_flag(rest, "-d") || !rest.is_empty(),
                 "neww" | "new-window" | "splitw" | "split-window" | "respawn-pane" | "respawn-window" => {
@@ -303,7 +347,7 @@ fn detaches_terminal(run: &Run, _: &Ground) -> bool {
                 }
                 _ => false,
             }
-        }
+        }),
         "screen" => {
             let cluster = |arg: &String| {
                 arg.starts_with('-') && !arg.starts_with("--") && arg.contains(['d', 'D']) && arg.contains('m')

@@ -82,6 +82,8 @@ const DATABASES: &[Shape] = &[
     shape(&["sqlx"], &["database", "drop"]),
     shape(&["sqlx"], &["database", "reset"]),
     except(&["flyway"], &["clean"], &[]),
+    shape(&["influx"], &["delete"]),
+    flagged(&["pg_restore"], &[], &["--clean", "-c"]),
     shape(&["liquibase"], &["dropAll"]),
     shape(&["liquibase"], &["drop-all"]),
     shape(&["nodetool"], &["clearsnapshot"]),

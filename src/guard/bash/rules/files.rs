@@ -234,8 +234,9 @@ fn opened(touch: &Touch, ground: &Ground) -> bool {
             Site::Project | Site::Unknown | Site::Home => open,
             Site::Elsewhere => open || touch.by.starts_with("ch") && path.matches('/').count() == 1,
         }),
-        Action::Permit => sites(touch, ground).any(|(path, site)| {
+        Action::Permit | Action::Open => sites(touch, ground).any(|(path, site)| {
             path == "/"
+                || touch.action == Action::Open && is_account_file(path)
                 || site == Site::BaseContent && path.matches('/').count() == 1
                 || site == Site::Device
                 || is_under(path, &FIXED)

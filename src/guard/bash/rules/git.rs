@@ -111,7 +111,7 @@ impl Call<'_> {
                 .iter()
                 .any(|arg| matches!(arg.as_str(), "--prune=now" | "--prune=all")),
             "prune" => !self.has(&["-n", "--dry-run"]),
-            "update-ref" => self.has(&["-d", "--delete"]),
+            "update-ref" | "symbolic-ref" => self.has(&["-d", "--delete"]),
             "lfs" => self.args.first().is_some_and(|word| word == "prune"),
             _ => false,
         }
@@ -133,7 +133,10 @@ impl Call<'_> {
         let in_ref = refs
             .iter()
             .any(|name| name.starts_with('+') || name.starts_with(':') && name.len() > 1);
-        let leased = options.flags.iter().any(|(flag, _)| flag.starts_with("--force-with-l"));
+        // A lease on a commit that is named is safe also where others push.
+        let leased = options.flags.iter().any(|(flag, value)| {
+            flag.starts_with("--force-with-l") && !value.as_deref().is_some_and(|lease| lease.contains(':'))
+        });
         let shared = refs.iter().any(|name| {
             let target = name.rsplit([':', '/']).next().unwrap_or(name);
             matches!(

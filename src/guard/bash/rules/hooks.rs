@@ -150,6 +150,11 @@ pub(super) fn hook_variable(assigned: &Assigned, _: &Ground) -> bool {
                 on
             }
         }
+        // pre-commit leaves out the hooks that it names; other programs take a yes or no under that name.
+        "SKIP" => {
+            value.contains(|c: char| c.is_ascii_alphabetic())
+                && !matches!(value, "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n")
+        }
         name if name.starts_with("GIT_CONFIG_KEY_") => value.eq_ignore_ascii_case("core.hookspath"),
         "GIT_CONFIG_PARAMETERS" => value.to_ascii_lowercase().contains("core.hookspath"),
         _ => false,

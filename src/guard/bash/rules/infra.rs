@@ -45,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "destroy.containers-unnamed",
         severity: Severity::High,
-        reason: "it deletes every container or image there is",
+        reason: "it deletes or stops every container or image there is",
         instead: "name the container or image that you made",
         test: Test::Run(unnamed_containers),
         ..PLAIN
@@ -253,6 +253,8 @@ const MACHINE: &[Shape] = &[
     flagged(&["setenforce"], &["0"], &[]),
     shape(&["grub-install", "grub2-install", "efibootmgr-delete"], &[]),
     shape(&["kexec"], &["-e"]),
+    shape(&["umount"], &["/"]),
+    flagged(&["umount"], &[], &["-a", "--all"]),
 ];
 
 /// Commands of cloud programs end in a verb: `aws rds delete-db-instance`, `gcloud projects delete`, `az group delete`.
@@ -314,7 +316,7 @@ fn unnamed_containers(run: &Run, _: &Ground) -> bool {
     .words;
     let removes = matches!(
         words.as_slice(),
-        ["rm" | "rmi" | "kill", ..] | ["container" | "image", "rm" | "kill", ..]
+        ["rm" | "rmi" | "kill" | "stop", ..] | ["container" | "image", "rm" | "kill" | "stop", ..]
     );
     removes
         && words

@@ -7,6 +7,7 @@ mod files;
 mod git;
 mod hooks;
 mod infra;
+mod privilege;
 mod table;
 mod tamper;
 

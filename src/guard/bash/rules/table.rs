@@ -3,7 +3,7 @@
 use super::super::facts::{Assigned, Call, Fact, Foreign, Job, Query, Run, Touch};
 use super::super::paths::Ground;
 use super::super::policy::{Family, Severity};
-use super::{agents, background, data, files, git, infra, tamper};
+use super::{agents, background, data, files, git, infra, privilege, tamper};
 
 /// A rule of ours.
 #[derive(Debug, Clone, Copy)]
@@ -98,6 +98,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         git::RULES,
         data::RULES,
         infra::RULES,
+        privilege::RULES,
     ]
     .into_iter()
     .flatten()

@@ -99,6 +99,7 @@ fn changes(touch: &Touch) -> bool {
         | Action::DeleteTree
         | Action::Move
         | Action::Permit
+        | Action::Open
         | Action::PermitTree
         | Action::OpenTree
         | Action::Shred => true,
@@ -129,7 +130,7 @@ fn is_settings(path: &str) -> bool {
     }
     let Some(at) = parts
         .iter()
-        .position(|part| *part == ".claude" || part.starts_with('.') && named(part, &[".claude"]))
+        .position(|part| *part == ".claude" || part.contains('.') && named(part, &[".claude"]))
     else {
         return false;
     };
@@ -212,6 +213,7 @@ fn stops_ours(run: &Run, _: &Ground) -> bool {
     match run.verb.as_str() {
         "kill" => !asks && run.args.iter().any(|arg| arg.contains(PROCESS) && ours(arg)),
         "pkill" | "killall" | "xkill" | "skill" => !asks && run.args.iter().any(|arg| ours(arg) || arg == "node"),
+        "gdb" | "lldb" => run.args.iter().any(|arg| arg.contains(PROCESS) && ours(arg)),
         "fuser" => has_flag(&run.args, "-k") && run.args.iter().any(|arg| ours(arg)),
         "systemctl" | "service" => {
             run.args.iter().any(|arg| ours(arg))

@@ -75,18 +75,32 @@ impl Walk<'_> {
     }
 
     pub(crate) fn note_assigned(&mut self, run: &Run, name: &str, value: Option<&str>) {
-        let (name, value) = (name.to_owned(), value.map(str::to_owned));
         self.note(Fact::Assigned(Assigned {
-            name,
-            value,
+            name: name.to_owned(),
+            value: value.map(str::to_owned),
             span: run.span,
         }));
+        if let Some(value) = value {
+            self.code_variable(name, value, run.span);
+        }
     }
 
     pub(crate) fn alias(&mut self, run: &Run) -> String {
         for arg in &run.args {
             if let Some((name, text)) = arg.split_once('=') {
                 self.aliases.insert(name.to_owned(), text.to_owned());
+            }
+        }
+        String::new()
+    }
+
+    /// `hash -p PATH NAME`: the name means that program from now on.
+    pub(crate) fn hash(&mut self, run: &Run) -> String {
+        if let [flag, path, names @ ..] = run.args.as_slice()
+            && flag == "-p"
+        {
+            for name in names {
+                self.aliases.insert(name.clone(), super::simple::quote(path));
             }
         }
         String::new()

@@ -7,7 +7,7 @@ use super::state::{Input, Walk};
 
 /// Options of container programs that take a value.
 const CONTAINER: Valued = Valued {
-    short: "vepwulhmcfTn",
+    short: "vepwulhmcfn",
     long: &[
         "--name",
         "--network",

@@ -102,6 +102,7 @@ impl Walk<'_> {
             return output;
         }
         self.code_options(run);
+        self.recipes(run, input);
         self.queries(run, input);
         self.output(run, input)
     }
@@ -118,6 +119,7 @@ impl Walk<'_> {
             "export" | "declare" | "typeset" | "local" | "readonly" | "setenv" => self.declare(run),
             "unset" => self.unset(run),
             "alias" => self.alias(run),
+            "hash" => self.hash(run),
             "trap" => self.trap(run),
             "read" => self.read_into(run, input),
             "mapfile" | "readarray" => self.map_file(run, input),

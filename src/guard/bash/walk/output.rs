@@ -4,12 +4,14 @@ use super::super::facts::Run;
 use super::super::inline;
 use super::super::marks::{ANY, DECODED, END, ITEM, NETWORK, PROCESS, STAR, has_unknown, unglob};
 use super::option::{Options, Valued};
+use super::processes::{lists_processes, narrowed_processes};
+use super::simple::quote;
 use super::state::{Input, Walk, append};
 
 /// Programs whose output comes over the network.
-const NETWORK_PROGRAMS: [&str; 16] = [
+const NETWORK_PROGRAMS: [&str; 19] = [
     "curl", "wget", "http", "https", "xh", "fetch", "nc", "ncat", "netcat", "socat", "lynx", "w3m", "ftp", "tftp",
-    "aria2c", "curlie",
+    "aria2c", "curlie", "dig", "drill", "telnet",
 ];
 
 /// Programs that change a text in ways that hide what it is.
@@ -17,6 +19,9 @@ const DECODERS: [&str; 18] = [
     "base64", "base32", "basenc", "xxd", "uudecode", "openssl", "gpg", "gunzip", "zcat", "gzip", "bunzip2", "bzcat",
     "xz", "xzcat", "unxz", "zstd", "rev", "tr",
 ];
+
+/// Where the system's programs are.
+const PROGRAM_PLACES: [&str; 5] = ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"];
 
 impl Walk<'_> {
     /// What a program prints.
@@ -26,7 +31,8 @@ impl Walk<'_> {
         match run.verb.as_str() {
             "echo" => echo(args),
             "printf" => self.printf(run),
-            "true" | ":" | "false" | "sleep" | "test" | "[" | "mkdir" | "touch" | "rm" | "cp" | "mv" | "chmod" => {
+            "true" | ":" | "false" | "sleep" | "test" | "[" | "mkdir" | "touch" | "rm" | "cp" | "mv" | "ln"
+            | "chmod" => {
                 self.copied(run, input);
                 String::new()
             }
@@ -50,12 +56,18 @@ impl Walk<'_> {
                     .collect();
                 format!("{PROCESS}{}{END}", unglob(&names.join(" ")))
             }
+            "ps" => format!("{PROCESS}{END}"),
+            "grep" | "egrep" | "rg" | "awk" | "gawk" | "cut" | "tr" | "sed" | "xargs"
+                if input.as_deref().is_some_and(lists_processes) =>
+            {
+                narrowed_processes(run, input.as_deref().unwrap_or(""))
+            }
             "git" if args.iter().any(|arg| arg == "--show-toplevel") => self.ground.project.clone(),
             "ls" => listed(args),
             "seq" => "1".to_owned(),
             "which" | "whence" | "type" => found_program(args),
             verb if DECODERS.contains(&verb) => self.decoded(run, input),
-            verb if NETWORK_PROGRAMS.contains(&verb) => self.fetched(run, input),
+            verb if NETWORK_PROGRAMS.contains(&verb) => self.fetched(run),
             _ => Self::passed_on(run, input),
         }
     }
@@ -94,7 +106,7 @@ impl Walk<'_> {
 
     /// `cp a b` and `mv a b` carry a known content along.
     fn copied(&mut self, run: &Run, input: &Input) {
-        if matches!(run.verb.as_str(), "cp" | "mv") {
+        if matches!(run.verb.as_str(), "cp" | "mv" | "ln") {
             let words: Vec<&String> = run.args.iter().filter(|arg| !arg.starts_with('-')).collect();
             if let [from, to] = words.as_slice()
                 && let Some(content) = self.copied_content(from, input)
@@ -106,9 +118,14 @@ impl Walk<'_> {
 
     fn copied_content(&self, from: &str, input: &Input) -> Option<std::rc::Rc<str>> {
         if from == "/dev/stdin" {
-            input.clone()
-        } else {
-            self.known_content(from)
+            return input.clone();
+        }
+        // A copy of a system's program, or a link to it, is that program under another name.
+        let program = PROGRAM_PLACES.iter().find_map(|place| from.strip_prefix(place));
+        let program = program.filter(|name| !name.is_empty() && !name.contains('/') && !has_unknown(name));
+        match program {
+            Some(_) => Some(format!("exec {} \"$@\"\n", quote(from)).into()),
+            None => self.known_content(from),
         }
     }
 
@@ -126,7 +143,7 @@ impl Walk<'_> {
     }
 
     /// What comes over the network goes to the output, or to the file that an option names.
-    fn fetched(&mut self, run: &Run, input: &Input) -> String {
+    fn fetched(&mut self, run: &Run) -> String {
         let file = match run.verb.as_str() {
             "curl" | "curlie" => {
                 let options = Options::parse(
@@ -167,9 +184,11 @@ impl Walk<'_> {
                 options.value(&["-o", "--out", "--output"]).map(str::to_owned)
             }
             // A connection carries what the other side says.
-            _ => None,
+            _ => {
+                self.connected_program(run);
+                None
+            }
         };
-        let _ = input;
         match file.as_deref() {
             None | Some("-" | "/dev/stdout") => NETWORK.to_string(),
             Some(file) => {
@@ -188,10 +207,12 @@ impl Walk<'_> {
         ];
         let remote =
             run.verb == "aws" && run.args.iter().any(|arg| arg == "cp") && run.args.iter().any(|arg| arg == "-");
-        if remote || filters.contains(&run.verb.as_str()) && text.contains(NETWORK) {
+        let unpacks = matches!(run.verb.as_str(), "tar" | "bsdtar" | "unzip" | "7z" | "cpio");
+        let filters = |verb: &str| unpacks || filters.contains(&verb);
+        if remote || filters(&run.verb) && text.contains(NETWORK) {
             return NETWORK.to_string();
         }
-        if filters.contains(&run.verb.as_str()) && text.contains(DECODED) {
+        if filters(&run.verb) && text.contains(DECODED) {
             return DECODED.to_string();
         }
         ANY.to_string()
@@ -227,7 +248,7 @@ fn echo(args: &[String]) -> String {
     let flags: Vec<&String> = args.iter().take_while(is_flag).collect();
     let escapes = flags.iter().any(|flag| flag.contains('e'));
     let text = args.get(flags.len()..).unwrap_or(&[]).join(" ");
-    let mut text = if escapes { unescape(&text) } else { unglob(&text) };
+    let mut text = if escapes { unescape(&text) } else { text };
     if !flags.iter().any(|flag| flag.contains('n')) {
         text.push('\n');
     }

@@ -128,7 +128,9 @@ impl Walk<'_> {
     fn value(&mut self, name: &str, index: Option<&str>) -> Option<Expanded> {
         match name {
             "@" | "*" => return Some(self.positionals(name == "@")),
-            "#" | "?" | "$" | "SECONDS" | "RANDOM" | "BASHPID" | "EPOCHSECONDS" | "UID" | "EUID" | "LINENO" => {
+            // Some process of one's own: any number but that of init.
+            "$" | "BASHPID" => return Some(Expanded::One("4242".to_owned())),
+            "#" | "?" | "SECONDS" | "RANDOM" | "EPOCHSECONDS" | "UID" | "EUID" | "LINENO" => {
                 return Some(Expanded::One("1".to_owned()));
             }
             _ => {}

@@ -15,6 +15,8 @@ pub(crate) struct Flow {
     output: Option<(String, bool)>,
     /// Whether the output leaves by another descriptor.
     elsewhere: bool,
+    /// Whether the output is a connection, from which a descriptor copied for the input reads too.
+    connected: bool,
 }
 
 impl Walk<'_> {
@@ -47,14 +49,23 @@ impl Walk<'_> {
             RedirectKind::In if reads => flow.input = Some(self.content(&text).into()),
             RedirectKind::HereDocument | RedirectKind::HereString | RedirectKind::In => {}
             RedirectKind::Duplicate => {
+                if let Some(input) = self.duplicated(redirect, &text, flow) {
+                    flow.input = Some(input.into());
+                }
                 let leaves = writes && !text.is_empty() && text != "1" && text != "-";
                 flow.elsewhere |= leaves && redirect_is_output(redirect, self.source);
             }
             RedirectKind::InOut => {
-                if text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/") {
+                if is_connection(&text) {
+                    self.store(&format!("/dev/fd/{}", fd.unwrap_or("0")), &NETWORK.to_string(), false);
                     flow.input = Some(NETWORK.to_string().into());
                 }
                 self.touch(Action::Append, &text, span, by);
+            }
+            RedirectKind::Out | RedirectKind::Both | RedirectKind::Append | RedirectKind::BothAppend
+                if is_connection(&text) =>
+            {
+                flow.connected |= writes;
             }
             RedirectKind::Out | RedirectKind::Both => {
                 self.touch(Action::Write, &text, span, by);
@@ -69,6 +80,20 @@ impl Walk<'_> {
                 }
             }
         }
+    }
+
+    /// What a copied descriptor gives to the input: `0>&1` where the output is a connection, `<&5` where 5 is one.
+    fn duplicated(&self, redirect: &Redirect, from: &str, flow: &Flow) -> Option<String> {
+        let reads = redirect.fd.as_deref() == Some("0")
+            || redirect.fd.is_none() && !redirect_is_output(redirect, self.source);
+        if !reads {
+            return None;
+        }
+        let connected = flow.connected && from == "1";
+        connected.then(|| NETWORK.to_string()).or_else(|| {
+            self.known_content(&format!("/dev/fd/{from}"))
+                .map(|content| content.to_string())
+        })
     }
 
     /// Sends what a command prints where its redirections lead, and returns what is left for its caller.
@@ -104,7 +129,7 @@ impl Walk<'_> {
 
     /// What is in a file, as far as the command itself wrote it.
     pub(crate) fn content(&self, path: &str) -> String {
-        if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") {
+        if is_connection(path) {
             return NETWORK.to_string();
         }
         if path == "/dev/null" {
@@ -129,5 +154,11 @@ impl Walk<'_> {
 
 /// Whether a duplication is one of an output (`>&2`), not of an input (`<&3`).
 fn redirect_is_output(redirect: &Redirect, source: &str) -> bool {
-    redirect.span.of(source).contains('>') || redirect.fd.is_none()
+    let text = redirect.span.of(source);
+    text.contains('>') || !text.contains('<')
+}
+
+/// Whether bash opens a connection for this name.
+fn is_connection(path: &str) -> bool {
+    path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
 }

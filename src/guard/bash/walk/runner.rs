@@ -1,7 +1,7 @@
 //! Programs that start others in ways of their own: find, xargs, parallel, ssh, containers, terminals, git.
 
 use super::super::facts::{Place, Run};
-use super::super::marks::{ANY, HOME, ITEM};
+use super::super::marks::{ANY, HOME, ITEM, STAR};
 use super::dispatch::only_asks;
 use super::option::{Options, Valued};
 use super::search::Search;
@@ -39,6 +39,12 @@ const SSH: Valued = Valued {
     short: "BbcDEeFIiJLlmOopQRSWw",
     long: &[],
 };
+/// Options of `su` that take a value.
+const SHELL_RUNNER: Valued = Valued {
+    short: "csgwG",
+    long: &["--command", "--shell", "--group"],
+};
+
 impl Walk<'_> {
     /// Follows what such a program starts; `None` where it is not one of them.
     pub(crate) fn runner(&mut self, run: &Run, input: &Input) -> Option<String> {
@@ -51,12 +57,25 @@ impl Walk<'_> {
             "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "kubectl" | "oc" => {
                 self.container(run, input)
             }
+            "tmux" if run.args.iter().any(|arg| arg == ";") => {
+                for args in run.args.split(|arg| arg == ";").take(64) {
+                    self.terminal(&Run {
+                        args: args.to_vec(),
+                        ..run.clone()
+                    });
+                }
+                Some(String::new())
+            }
             "tmux" | "screen" | "zellij" | "dtach" | "abduco" => Some(self.terminal(run)),
             "at" | "batch" => {
                 if let Some(code) = input.as_deref() {
                     self.nested_code(code, &run.verb, run.span);
                 }
                 Some(String::new())
+            }
+            // Given no command they run a shell, and it reads what they are fed.
+            "su" | "newgrp" if !Options::parse(&run.args, SHELL_RUNNER, false).has(&["-c", "--command"]) => {
+                Some(self.nested(vec!["sh".to_owned()], &run.verb, input, run.span))
             }
             _ => None,
         }
@@ -145,19 +164,20 @@ impl Walk<'_> {
 
     fn fd(&mut self, run: &Run) -> String {
         let starts = |arg: &String| matches!(arg.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
-        if let Some(at) = run.args.iter().position(starts) {
+        let at = run.args.iter().position(starts);
+        let items = fd_items(run.args.get(..at.unwrap_or(run.args.len())).unwrap_or(&[]));
+        if let Some(at) = at {
             let rest = run.args.get(at + 1..).unwrap_or(&[]);
             let mut fields: Vec<String> = rest.iter().take_while(|word| *word != ";").cloned().collect();
             if !fields.iter().any(|word| word.contains("{}")) {
                 fields.push("{}".to_owned());
             }
-            let fields = fields
-                .iter()
-                .map(|word| word.replace("{}", &format!("./{ITEM}")))
-                .collect();
-            self.nested(fields, "fd", &None, run.span);
+            for item in &items {
+                let fields = fields.iter().map(|word| word.replace("{}", item)).collect();
+                self.nested(fields, "fd", &None, run.span);
+            }
         }
-        format!("./{ITEM}")
+        items.join("\n")
     }
 
     fn ssh(&mut self, run: &Run, input: &Input) -> String {
@@ -222,6 +242,10 @@ impl Walk<'_> {
             "respawn-pane",
             "respawn-window",
         ];
+        if let Some(typed) = typed_keys(run, &options) {
+            self.nested_code(&typed, &run.verb, run.span);
+            return String::new();
+        }
         if run.verb == "tmux" {
             if !options.words.first().is_some_and(|word| starts.contains(word)) {
                 return ANY.to_string();
@@ -238,4 +262,65 @@ impl Walk<'_> {
         }
         String::new()
     }
+}
+
+/// What `fd` finds: below the directories after the pattern, or below this one.
+fn fd_items(args: &[String]) -> Vec<String> {
+    let valued = Valued {
+        short: "edtEScjo",
+        long: &[
+            "--extension",
+            "--max-depth",
+            "--min-depth",
+            "--type",
+            "--exclude",
+            "--size",
+            "--changed-within",
+            "--changed-before",
+            "--threads",
+            "--owner",
+            "--color",
+        ],
+    };
+    let options = Options::parse(args, valued, false);
+    let narrow = options.has(&[
+        "-e",
+        "--extension",
+        "-S",
+        "--size",
+        "--changed-within",
+        "--changed-before",
+        "-o",
+    ]);
+    let everything = options
+        .words
+        .first()
+        .is_none_or(|pattern| matches!(*pattern, "." | ".*" | "" | "^" | "$"));
+    let found = if everything && !narrow { STAR } else { ITEM };
+    let roots = options
+        .words
+        .get(1..)
+        .filter(|roots| !roots.is_empty())
+        .unwrap_or(&["."]);
+    let below = |root: &&str| format!("{}/{found}", root.trim_end_matches('/'));
+    roots.iter().take(32).map(below).collect()
+}
+
+/// What is typed into another terminal: `tmux send-keys 'make' Enter`, `screen -X stuff 'make\n'`.
+fn typed_keys(run: &Run, options: &Options<'_>) -> Option<String> {
+    if run.verb == "screen" {
+        let at = run.args.iter().position(|arg| arg == "stuff")?;
+        return run
+            .args
+            .get(at + 1)
+            .map(|keys| keys.replace("\\n", "\n").replace("^M", "\n"));
+    }
+    if run.verb != "tmux" || !matches!(options.words.first(), Some(&("send-keys" | "send"))) {
+        return None;
+    }
+    let rest = run.args.get(options.first_word + 1..)?;
+    let valued = Valued { short: "tN", long: &[] };
+    let keys = Options::parse(rest, valued, true).words;
+    let is_key = |key: &&&str| !matches!(**key, "Enter" | "C-m" | "KPEnter" | "C-c" | "C-u" | "Escape");
+    Some(keys.iter().filter(is_key).copied().collect::<Vec<_>>().join(" "))
 }

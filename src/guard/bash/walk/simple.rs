@@ -70,6 +70,7 @@ impl Walk<'_> {
                     value: Some(text.clone()),
                     span,
                 }));
+                self.code_variable(&assign.name, &text, span);
                 self.assigned_text(assign, text)
             }
             AssignValue::List(elements) => {

@@ -97,6 +97,12 @@ impl Walk<'_> {
             "cp" | "install" | "ln" | "scp" | "gcp" | "ditto" => self.copy(run, &options, false),
             "mv" | "gmv" | "rename" => self.copy(run, &options, true),
             "rsync" => self.rsync(run, &options),
+            "trash" | "trash-put" => self.all(run, Action::Move, &options.words),
+            "gio" if options.words.first() == Some(&"trash") => self.all(run, Action::Move, &options.words),
+            // What it binds over another file takes that file's place.
+            "mount" if options.has(&["-B", "--bind", "-o"]) => {
+                self.all(run, Action::Write, options.words.get(1..).unwrap_or(&[]));
+            }
             "dd" => {
                 for path in run.args.iter().filter_map(|arg| arg.strip_prefix("of=")) {
                     self.touch(Action::Write, path, run.span, &run.verb);
@@ -118,6 +124,9 @@ impl Walk<'_> {
             }
             "git" => self.git_changes(run),
             "tar" | "unzip" | "bsdtar" => {
+                if options.has(&["--remove-files"]) {
+                    self.all(run, Action::DeleteTree, &options.words);
+                }
                 if let Some(dir) = options.value(&["-C", "--directory", "-d"])
                     && !options.has(&["-c", "--create", "-t", "--list"])
                 {
@@ -161,6 +170,12 @@ impl Walk<'_> {
         }
         if target == "/dev/null" && moves {
             self.all(run, Action::DeleteTree, sources);
+        }
+        let empties = sources
+            .iter()
+            .any(|source| matches!(*source, "/dev/null" | "/dev/zero" | "/dev/urandom"));
+        if empties && !moves {
+            self.touch(Action::Shred, target, run.span, &run.verb);
         }
         self.touch(Action::Write, target, run.span, &run.verb);
         // Into a directory a file goes under its own name.
@@ -224,7 +239,8 @@ impl Walk<'_> {
         let action = match (tree, opens) {
             (true, true) => Action::OpenTree,
             (true, false) => Action::PermitTree,
-            (false, _) => Action::Permit,
+            (false, true) => Action::Open,
+            (false, false) => Action::Permit,
         };
         self.all(run, action, options.words.get(from..).unwrap_or(&[]));
     }
@@ -268,6 +284,11 @@ impl Walk<'_> {
             "restore" if !cached => self.all(run, Action::Write, words),
             "checkout" if run.args.iter().any(|arg| arg == "--") => self.all(run, Action::Write, words),
             "mv" => self.all(run, Action::Move, words),
+            // What is stashed by name is back at its committed state.
+            "stash" if !matches!(words.first(), Some(&("pop" | "apply" | "list" | "show" | "drop"))) => {
+                let after = run.args.iter().skip_while(|arg| *arg != "--").skip(1);
+                self.all(run, Action::Write, &after.map(String::as_str).collect::<Vec<_>>());
+            }
             _ => {}
         }
     }

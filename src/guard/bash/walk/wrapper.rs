@@ -4,7 +4,7 @@ use super::super::facts::{Place, Run};
 use super::dispatch::only_asks;
 use super::option::Options;
 use super::state::{Input, Walk};
-use super::wrapper_table::WRAPPERS;
+use super::wrappers::wrapper_of;
 
 impl Walk<'_> {
     /// Follows what a wrapper starts; `None` where the program is no wrapper.
@@ -12,7 +12,7 @@ impl Walk<'_> {
         if let Some(output) = self.runner(run, input) {
             return Some(output);
         }
-        let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.takes(run))?;
+        let wrapper = wrapper_of(run)?;
         if only_asks_itself(run) {
             return Some(super::output::found_program(&run.args));
         }
@@ -40,7 +40,11 @@ impl Walk<'_> {
         };
         let words = words.strip_prefix(&["--"]).unwrap_or(words);
         if words.is_empty() {
-            return Some(self.output(run, input));
+            return Some(if is_shell_by_itself(run, &options) {
+                self.nested(vec!["sh".to_owned()], &run.verb, input, run.span)
+            } else {
+                self.output(run, input)
+            });
         }
         if wrapper.shell {
             return Some(self.nested_code(&words.join(" "), &run.verb, run.span));
@@ -88,6 +92,16 @@ impl Walk<'_> {
         self.place = place;
         self.dirs = dirs;
         value
+    }
+}
+
+/// Whether the wrapper, given no program, runs a shell that reads its commands from stdin.
+fn is_shell_by_itself(run: &Run, options: &Options<'_>) -> bool {
+    match run.verb.as_str() {
+        "sudo" | "doas" => options.has(&["-i", "--login", "-s", "--shell"]),
+        "runuser" | "script" => !options.has(&["-c", "--command"]),
+        "chroot" | "unshare" | "nsenter" | "firejail" | "proot" | "distrobox" | "toolbox" | "nix-shell" => true,
+        _ => false,
     }
 }
 

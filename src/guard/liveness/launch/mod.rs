@@ -13,4 +13,4 @@ pub use books::{Entry, list, prune};
 pub use key::{Key, KeyError};
 pub use place::{Place, scratch};
 pub use record::{LaunchError, RunRecord};
-pub use run::{Ended, Order, Started, keep, run};
+pub use run::{Ended, Order, Output, Started, keep, run};

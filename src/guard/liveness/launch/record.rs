@@ -5,9 +5,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::key::Key;
-use crate::base::ProcessIdentity;
+use crate::base::{Links, ProcessIdentity, read_bounded};
 use crate::guard::liveness::record_line;
 use crate::guard::liveness::scratch::{Standing, file_name, standing};
+
+/// A record of ours is two lines.
+const OURS_LIMIT: u64 = 4096;
 
 /// A command that was not run under a record.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +95,8 @@ impl RunRecord {
     /// Takes it away, if it is still ours.
     pub fn remove(&self, process: &ProcessIdentity) {
         let ours = record_line::text(process, self.key.as_str());
-        if fs::read(&self.path).is_ok_and(|found| found == ours.as_bytes()) {
+        let found = read_bounded(&self.path, OURS_LIMIT, Links::Refuse);
+        if found.is_ok_and(|found| found == ours.as_bytes()) {
             // What cannot be taken away names a process that has ended: it holds nobody.
             let _ = fs::remove_file(&self.path);
         }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -22,7 +23,44 @@ pub struct Order {
     /// The program and its arguments; no shell reads them.
     pub command: Vec<OsString>,
     /// Where its outputs go; none: to this process's own.
-    pub output: Option<PathBuf>,
+    pub output: Option<Output>,
+}
+
+/// A file for a command's outputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// One that the user names: what is there is opened as any program opens it.
+    Named(PathBuf),
+    /// One of ours in the scratch directory. Anybody may have put a link or a pipe of that name there, which is neither
+    /// followed nor waited for: it makes room for a new file.
+    Ours(PathBuf),
+}
+
+impl Output {
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Named(path) | Self::Ours(path) => path,
+        }
+    }
+
+    fn create(&self) -> Result<File, LaunchError> {
+        match self {
+            Self::Named(path) => File::create(path),
+            Self::Ours(path) => create_afresh(path),
+        }
+        .map_err(|error| LaunchError::Output(self.path().to_owned(), error))
+    }
+}
+
+/// Makes a file in the place of whatever has its name.
+fn create_afresh(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    File::create_new(path)
 }
 
 /// A command that runs under its record.
@@ -106,14 +144,14 @@ pub fn keep(order: &Order, announce: impl FnOnce(&Started)) -> Result<Ended, Lau
     });
     let ended = wait(&record, &mut launched, &signals)?;
     // Whoever sees the record go finds the file there. It is news, and no part of the run.
-    let _ = fs::write(exit_file, ended.line());
+    let _ = create_afresh(&exit_file).and_then(|mut file| file.write_all(ended.line().as_bytes()));
     record.remove(&process);
     Ok(ended)
 }
 
 fn start(order: &Order, signals: &Signals) -> Result<(RunRecord, ProcessIdentity, Launched), LaunchError> {
     let record = RunRecord::claim(&order.scratch, &order.key)?;
-    let output = order.output.as_deref().map(output_file).transpose()?;
+    let output = order.output.as_ref().map(Output::create).transpose()?;
     let failed = |error| LaunchError::Start(order.command.first().cloned().unwrap_or_default(), error);
     let mut launched = launch(&order.gate_arguments(), output.as_ref(), signals).map_err(failed)?;
     // A child that nobody has waited for keeps its entry in the table, so its identity can be read for sure.
@@ -129,10 +167,6 @@ fn start(order: &Order, signals: &Signals) -> Result<(RunRecord, ProcessIdentity
     }
     launched.go().map_err(failed)?;
     Ok((record, process, launched))
-}
-
-fn output_file(path: &Path) -> Result<File, LaunchError> {
-    File::create(path).map_err(|error| LaunchError::Output(path.to_owned(), error))
 }
 
 fn finish(

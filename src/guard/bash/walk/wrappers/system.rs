@@ -1,38 +1,8 @@
-//! The table of programs that start another program given in their arguments.
+//! Wrappers of the system: other users, limits, terminals, tracers, services.
 
-use super::super::facts::Run;
-use super::option::{Options, Valued};
+use super::row::{PLAIN, Wrapper, valued};
 
-/// How a program finds the program that it starts.
-pub(crate) struct Wrapper {
-    pub names: &'static [&'static str],
-    /// Options that take a value.
-    pub valued: Valued,
-    /// The subcommand that must come first, where there is one.
-    pub sub: &'static [&'static str],
-    /// Words to leave out before the program.
-    pub skip: usize,
-    /// Whether assignments come before the program.
-    pub assigns: bool,
-    /// Whether the words are joined and given to a shell.
-    pub shell: bool,
-}
-
-/// A plain wrapper, from which the table's other rows differ.
-const PLAIN: Wrapper = Wrapper {
-    names: &[],
-    valued: Valued { short: "", long: &[] },
-    sub: &[],
-    skip: 0,
-    assigns: false,
-    shell: false,
-};
-
-const fn valued(short: &'static str, long: &'static [&'static str]) -> Valued {
-    Valued { short, long }
-}
-
-pub(crate) const WRAPPERS: &[Wrapper] = &[
+pub(super) const SYSTEM: &[Wrapper] = &[
     Wrapper {
         names: &["sudo"],
         valued: valued(
@@ -182,6 +152,27 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
+        names: &["setarch"],
+        skip: 1,
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["linux32", "linux64", "i386", "x86_64", "uname26"],
+        ..PLAIN
+    },
+    // BSD's form: `script FILE PROGRAM …`.
+    Wrapper {
+        names: &["script"],
+        valued: valued("cITOEBmtF", &["--command", "--log-in", "--log-out", "--log-io"]),
+        skip: 1,
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["sshpass"],
+        valued: valued("pfPd", &[]),
+        ..PLAIN
+    },
+    Wrapper {
         names: &["numactl"],
         valued: valued("NmCpix", &["--membind", "--cpunodebind", "--interleave"]),
         ..PLAIN
@@ -242,94 +233,6 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
-        names: &["npx", "bunx", "pnpx"],
-        valued: valued("pc", &["--package", "--call"]),
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["npm"],
-        valued: valued("pcw", &["--package", "--call", "--workspace", "--prefix"]),
-        sub: &["exec", "x"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["pnpm", "yarn", "bun", "deno"],
-        valued: valued("C", &["--filter", "--cwd", "--package"]),
-        sub: &["exec", "dlx", "x"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["uvx"],
-        valued: valued("p", &["--from", "--with", "--python"]),
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["uv", "poetry", "pipenv", "rye", "pdm", "hatch", "pipx", "pixi"],
-        valued: valued(
-            "pe",
-            &[
-                "--with",
-                "--python",
-                "--extra",
-                "--group",
-                "--package",
-                "--project",
-                "--directory",
-                "--env-file",
-                "--spec",
-                "--from",
-            ],
-        ),
-        sub: &["run"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["uv"],
-        valued: valued("p", &["--from", "--with", "--python"]),
-        sub: &["tool"],
-        skip: 1,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["conda", "mamba", "micromamba"],
-        valued: valued("np", &["--name", "--prefix", "--cwd"]),
-        sub: &["run"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &[
-            "bundle",
-            "rbenv",
-            "pyenv",
-            "nodenv",
-            "asdf",
-            "mise",
-            "rtx",
-            "nvm",
-            "volta",
-            "aws-vault",
-            "op",
-            "doppler",
-            "chamber",
-            "infisical",
-        ],
-        valued: valued("Cp", &["--node", "--npm", "--project", "--config", "--env-file"]),
-        sub: &["exec", "x", "run"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["direnv"],
-        sub: &["exec"],
-        skip: 1,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["dotenv", "dotenvx", "cross-env", "env-cmd", "foreground"],
-        valued: valued("fep", &["--file"]),
-        assigns: true,
-        ..PLAIN
-    },
-    Wrapper {
         names: &["systemd-run", "systemd-inhibit"],
         valued: valued(
             "ptuHMEGC",
@@ -373,86 +276,4 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         valued: valued("xo", &["-ex", "--ex", "--command"]),
         ..PLAIN
     },
-    Wrapper {
-        names: &["flatpak", "snap"],
-        sub: &["run"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["lxc", "multipass", "incus", "distrobox", "toolbox"],
-        valued: valued("cn", &["--env", "--cwd", "--user", "--name", "--container"]),
-        sub: &["exec", "run", "enter"],
-        skip: 1,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["nix-shell", "nix"],
-        valued: valued("pA", &["--run", "--command", "--packages"]),
-        sub: &["develop", "shell"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["watch"],
-        valued: valued("nq", &["--interval", "--equexit"]),
-        shell: true,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["hyperfine"],
-        valued: valued(
-            "wmMrpcSnNsu",
-            &[
-                "--warmup",
-                "--runs",
-                "--prepare",
-                "--cleanup",
-                "--export-json",
-                "--export-markdown",
-                "--shell",
-            ],
-        ),
-        shell: true,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["entr"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["concurrently"],
-        valued: valued("nckp", &["--names", "--prefix-colors"]),
-        shell: true,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["heroku"],
-        valued: valued("a", &["--app"]),
-        sub: &["run"],
-        shell: true,
-        ..PLAIN
-    },
 ];
-
-impl Wrapper {
-    pub(crate) fn takes(&self, run: &Run) -> bool {
-        let named = self.names.contains(&run.verb.as_str());
-        named && (self.sub.is_empty() || self.sub_at(run).is_some())
-    }
-
-    /// Where the subcommand stands: the first argument that is no option.
-    fn sub_at(&self, run: &Run) -> Option<usize> {
-        let at = Options::parse(&run.args, self.valued, true).first_word;
-        run.args
-            .get(at)
-            .filter(|arg| self.sub.contains(&arg.as_str()))
-            .map(|_| at)
-    }
-
-    pub(crate) fn after_sub(&self, run: &Run) -> usize {
-        if self.sub.is_empty() {
-            0
-        } else {
-            self.sub_at(run).map_or(0, |at| at + 1)
-        }
-    }
-}
