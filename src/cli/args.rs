@@ -2,11 +2,15 @@
 
 use clap::{Parser, Subcommand};
 
+use super::cells::{GcArgs, LsArgs, StopArgs};
+use super::config::ConfigCommand;
 use super::doctor::DoctorArgs;
 use super::doctor_inside::DoctorLiveArgs;
 use super::emit::EmitArgs;
+use super::generate::{CompletionsArgs, ManArgs};
 use super::guard::GuardCommand;
 use super::init::{InitArgs, UninstallArgs, UpdateArgs};
+use super::install::InstallArgs;
 use super::intercept::InterceptArgs;
 use super::keeper::KeeperArgs;
 use super::model::ModelArgs;
@@ -35,12 +39,21 @@ pub(crate) enum Command {
     Show(ShowArgs),
     Trace(TraceArgs),
     Emit(EmitArgs),
+    Ls(LsArgs),
+    Stop(StopArgs),
+    Gc(GcArgs),
     Model(ModelArgs),
     Replay(ReplayArgs),
     RunRecord(RunRecordArgs),
+    Install(InstallArgs),
+    /// What the program goes by.
+    #[command(subcommand)]
+    Config(ConfigCommand),
     Init(InitArgs),
     Update(UpdateArgs),
     Uninstall(UninstallArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
     Doctor(DoctorArgs),
     #[command(hide = true)]
     DoctorLive(DoctorLiveArgs),

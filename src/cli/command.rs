@@ -7,7 +7,8 @@ use clap::error::ErrorKind;
 
 use super::args::{Args, Command};
 use super::{
-    doctor, doctor_inside, emit, guard, guard_liveness, init, intercept, model, replay, run_record, seal, show, trace,
+    cells, config, doctor, doctor_inside, emit, generate, guard, guard_liveness, init, install, intercept, model,
+    replay, run_record, seal, show, trace,
 };
 use crate::exit::Exit;
 
@@ -52,15 +53,22 @@ fn run(args: &Args) -> Exit {
         Command::Guard(guard) => guard::run(guard),
         Command::Model(model) => model::run(model),
         Command::RunRecord(args) => run_record::run(args),
+        Command::Config(config) => config::run(config),
+        Command::Install(args) => install::run(args),
         Command::Init(args) => init::init(args),
         Command::Update(args) => init::update(args),
         Command::Uninstall(args) => init::uninstall(args),
+        Command::Completions(args) => generate::completions(args),
+        Command::Man(args) => generate::man(args),
         Command::Doctor(args) => doctor::run(args),
         Command::DoctorLive(args) => doctor_inside::inside(args),
         Command::Intercept(args) => intercept::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Seal(args) => seal::run(args),
         Command::Emit(args) => emit::run(args),
+        Command::Ls(args) => cells::ls(args),
+        Command::Stop(args) => cells::stop(args),
+        Command::Gc(args) => cells::gc(args),
         Command::Show(args) => show::run(args),
         Command::Trace(args) => trace::run(args),
         Command::Keeper(args) => super::keeper::keep(args),

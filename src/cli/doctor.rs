@@ -257,7 +257,7 @@ fn echo(around: &Around, folder: &Path) -> Echo {
         },
     );
     match lineage.echo {
-        EchoAvailability::Available => Echo::Available,
+        EchoAvailability::Available(_) => Echo::Available,
         EchoAvailability::NotFound => Echo::NotFound,
         EchoAvailability::Foreign { path }
         | EchoAvailability::TooNew { path }

@@ -14,6 +14,8 @@ use crate::guard::background::{self, Chosen, Policy};
 ///
 /// Reads a `PreToolUse` payload on stdin. Only the boolean `run_in_background: false` passes, and never
 /// `isolation: "remote"`. The exit code is 0; the decision is in the JSON on stdout.
+///
+/// Example: `subcell guard background --mode rewrite < payload.json`
 #[derive(Debug, clap::Args)]
 pub(crate) struct BackgroundArgs {
     /// What becomes of a call that is not a foreground one [default: deny]

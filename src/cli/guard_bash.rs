@@ -17,6 +17,8 @@ use crate::protocol::reply::HookReply;
 const LARGEST_PAYLOAD: u64 = 16 << 20;
 
 /// Judge a command of the Bash tool (a `PreToolUse` hook; reads the payload on stdin).
+///
+/// Example: `subcell guard bash --rules`, `subcell guard bash < payload.json`
 #[derive(Debug, clap::Args)]
 pub(crate) struct BashArgs {
     /// Say how this command is read, which rules match, and what is decided.

@@ -17,6 +17,8 @@ use crate::guard::liveness::{self, Call, HOOK, Settings};
 ///
 /// Reads the payload on stdin. Exit 2 refuses the turn's end, with the reason on stderr; exit 0 allows it. In a cell it
 /// also guards `Stop`.
+///
+/// Example: `subcell guard liveness --observe < payload.json`
 #[derive(Debug, clap::Args)]
 pub(crate) struct LivenessArgs {
     /// The knob file; without one the knobs of the repository apply

@@ -1,9 +1,11 @@
 //! `subcell init`, `update` and `uninstall`: one guard, for one user.
 
 use std::io::{self, ErrorKind, Write};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use super::install;
 use crate::base::chain::Chain;
 use crate::config::{LiveProc, Surroundings};
 use crate::exit::Exit;
@@ -35,6 +37,8 @@ pub(crate) struct InitArgs {
 }
 
 /// Places this version of the binary for an installed guard, and prints the settings entry again
+///
+/// Example: `subcell update --user`
 #[derive(Debug, clap::Args)]
 pub(crate) struct UpdateArgs {
     /// The guard to update [default: the one that is installed]
@@ -48,17 +52,28 @@ pub(crate) struct UpdateArgs {
     force: bool,
 }
 
-/// Removes an installed guard; its logs and launch records stay
+/// Takes the hooks out of the client's settings again, and nothing else
+///
+/// With the name of a guard after --user it removes what `subcell init` placed; the guard's logs and launch records stay.
+///
+/// Examples: `subcell uninstall`, `subcell uninstall --settings ci.json --dry-run`
 #[derive(Debug, clap::Args)]
 pub(crate) struct UninstallArgs {
-    /// The guard to remove
-    #[arg(long, value_name = "GUARD", required = true)]
-    user: Guard,
+    /// Out of your own settings [default]; with a GUARD: remove what `subcell init` placed for it
+    #[arg(long, value_name = "GUARD", num_args = 0..=1, conflicts_with_all = ["project", "settings"])]
+    #[expect(clippy::option_option, reason = "the flag may stand alone or with a value")]
+    user: Option<Option<Guard>>,
+    /// Out of .claude/settings.json of this folder
+    #[arg(long, conflicts_with = "settings")]
+    project: bool,
+    /// Out of this file
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
     /// Print what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
     /// Remove a knob file that was edited too
-    #[arg(long)]
+    #[arg(long, requires = "user")]
     force: bool,
 }
 
@@ -90,8 +105,12 @@ pub(crate) fn update(args: &UpdateArgs) -> Exit {
 
 /// Removes.
 pub(crate) fn uninstall(args: &UninstallArgs) -> Exit {
-    let Guard::SubagentStopLiveness = args.user;
-    finish("uninstall", |places| setup::remove(places, args.dry_run, args.force))
+    match args.user {
+        Some(Some(Guard::SubagentStopLiveness)) => {
+            finish("uninstall", |places| setup::remove(places, args.dry_run, args.force))
+        }
+        Some(None) | None => install::uninstall(&install::scope(args.project, args.settings.as_ref()), args.dry_run),
+    }
 }
 
 fn finish(command: &str, act: impl FnOnce(&Places) -> Result<String, SetupError>) -> Exit {

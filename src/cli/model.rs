@@ -16,7 +16,7 @@ use crate::replay::model::{LoopbackAddr, ModelError, RequestLog, Script, ScriptE
 /// Answers the Messages API on loopback from a script, so that the real client runs without an account.
 ///
 /// Point the client at it with `ANTHROPIC_BASE_URL`. The first line on stdout is that URL, printed once it listens. It
-/// ends on TERM or INT.
+/// ends on TERM or INT. Example: `subcell model --script scripts/demo-model.json`
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
     /// The address to listen on, loopback only; port 0 lets the system choose.

@@ -13,6 +13,8 @@ use crate::replay::page::Page;
 use crate::replay::timeline::{Filter, PlayError, Screen, Tree, play};
 
 /// Writes the timeline of a run as one self-contained page.
+///
+/// Example: `subcell replay html transcripts/ --output run.html`
 #[derive(Debug, Args)]
 pub(crate) struct HtmlArgs {
     #[command(flatten)]

@@ -10,6 +10,8 @@ use crate::replay::terminal::{JsonLines, Paint, Plain};
 use crate::replay::timeline::{Filter, PlayError, RoleWord, Since, play};
 
 /// Prints the timeline of a run.
+///
+/// Example: `subcell replay show transcripts/ --since 10m`
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     #[command(flatten)]

@@ -12,7 +12,7 @@ use crate::protocol::PostReply;
 /// The hook after `Agent`: puts a cell's exact result into the call's output
 ///
 /// Reads a `PostToolUse` payload on stdin and answers on stdout. It belongs beside `subcell intercept`, which decides what
-/// there is to put in.
+/// there is to put in. Example: `subcell seal < payload.json`
 #[derive(Debug, clap::Args)]
 pub(crate) struct SealArgs {}
 

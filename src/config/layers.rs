@@ -182,8 +182,8 @@ impl Loader<'_> {
         self.warn_of_room_without_use("budget", &rooms.budget);
         profile.redact_patterns.extend(redact_patterns);
         profile.rooms.budget.extend(rooms.budget);
-        profile.rooms.guard_background.extend(rooms.guard_background);
-        profile.rooms.guard_liveness.extend(rooms.guard_liveness);
+        self.refuse_room("guard.background", &rooms.guard_background);
+        self.refuse_room("guard.liveness", &rooms.guard_liveness);
         profile.rooms.guard_bash.extend(rooms.guard_bash);
     }
 
@@ -232,6 +232,15 @@ impl Loader<'_> {
                 source: asked.source,
                 what,
             });
+        }
+    }
+
+    fn refuse_room(&mut self, name: &str, rooms: &[Room]) {
+        for room in rooms {
+            for entry in &room.table.entries {
+                let source = room.origin.at(entry.line);
+                self.refuse(&format!("{name}.{}", entry.key), Some(Sourced { value: (), source }));
+            }
         }
     }
 

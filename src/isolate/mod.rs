@@ -2,6 +2,7 @@
 
 mod at_once;
 mod books;
+pub mod cells;
 pub mod deliver;
 mod dry_run;
 pub mod echo;

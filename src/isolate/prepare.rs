@@ -119,7 +119,7 @@ pub(super) fn prepare(firing: &Firing<'_>, call: &AgentCall) -> Result<Prepared,
         trace,
         model: lineage.model.pass.clone(),
         model_source: lineage.model.source.word().to_owned(),
-        echo_agent: (lineage.echo == EchoAvailability::Available).then(|| lineage::ECHO_AGENT.to_owned()),
+        echo_agent: lineage.echo.agent().map(str::to_owned),
         handover: Handover::choose(firing.profile.intercept.delivery.value, &lineage.post_hooks),
         environment,
         needs_structure: schema.is_some(),
@@ -317,7 +317,7 @@ fn slots(firing: &Firing<'_>, call: &AgentCall) -> Option<PathBuf> {
 
 fn notes(lineage: &Lineage, dropped: &[&'static str]) -> Vec<String> {
     let echo = match &lineage.echo {
-        EchoAvailability::Available => None,
+        EchoAvailability::Available(_) => None,
         EchoAvailability::NotFound => Some("the agent echo-through is not installed".to_owned()),
         EchoAvailability::Foreign { path } => Some(format!(
             "the project's agent {} is not the shipped echo-through",

@@ -36,8 +36,13 @@ pub struct Found {
 #[must_use]
 pub fn usual_folders(believed: &Believed) -> Vec<PathBuf> {
     let output = believed.output_dir().map(|dir| dir.join(IN_OUTPUT));
-    let state = believed.state_dir().map(|dir| dir.join(IN_STATE));
-    output.into_iter().chain(state).collect()
+    output.into_iter().chain(state_folder(believed)).collect()
+}
+
+/// This user's records without an output folder: those that nobody but us takes away.
+#[must_use]
+pub fn state_folder(believed: &Believed) -> Option<PathBuf> {
+    believed.state_dir().map(|dir| dir.join(IN_STATE))
 }
 
 /// The places of records in a folder that somebody names: it may be one itself, or what one lies in.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::base::Deadline;
 
 /// Makes a folder and its parents owner-only; an existing one must be a folder of this user, not a link.
-pub(super) fn make_private_dir(dir: &Path) -> io::Result<()> {
+pub(crate) fn make_private_dir(dir: &Path) -> io::Result<()> {
     match std::fs::symlink_metadata(dir) {
         Ok(meta) => check_own_dir(&meta),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -45,7 +45,7 @@ fn own_uid() -> io::Result<u32> {
 }
 
 /// Writes a file whole under a name of its own and renames it into place, so that no reader sees a half.
-pub(super) fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let unique = format!(
@@ -69,7 +69,7 @@ pub(super) fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<(
 }
 
 /// Takes the lock file of a folder, waiting no longer than `wait`.
-pub(super) fn lock(path: &Path, wait: Duration) -> io::Result<File> {
+pub(crate) fn lock(path: &Path, wait: Duration) -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)
         .write(true)

@@ -4,7 +4,7 @@
 pub mod cost_file;
 pub mod ending;
 mod error;
-mod files;
+pub(crate) mod files;
 pub mod find;
 mod name;
 pub mod record;

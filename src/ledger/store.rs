@@ -133,6 +133,23 @@ impl Store {
         })
     }
 
+    /// Removes a record and its result: the result first, so that no result is left of which nobody knows.
+    ///
+    /// # Errors
+    /// [`LedgerError::Io`] where one of them cannot be removed.
+    pub fn remove(&self, name: &RecordName) -> Result<(), LedgerError> {
+        let _lock = self.lock()?;
+        for path in [self.result_path(name), self.record_path(name)] {
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(io_error("remove", &path)(error));
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Every record of the folder, oldest first, and what of it cannot be read.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 mod block;
 pub mod doctor;
 mod entries;
+mod hooks;
 mod install;
 mod manifest;
 mod places;
@@ -11,6 +12,7 @@ mod remove;
 
 pub use block::block;
 pub use entries::{Form, OurEntry, Work};
+pub use hooks::{Choice, Connect, Ground, HooksError, Part, Scope, Target, connect, disconnect};
 pub use install::{Install, SetupError, install};
 pub use places::{GUARD, Places};
 pub use remove::remove;

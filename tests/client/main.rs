@@ -30,6 +30,7 @@ mod doctor;
 mod frame;
 mod guard_bash;
 mod guards;
+mod installed;
 mod isolated;
 mod isolated_endings;
 mod isolated_settings;

@@ -186,6 +186,35 @@ impl Scene {
         self
     }
 
+    /// Runs our own program as the user does, in the project, on the files as they are by now.
+    pub(crate) fn subcell(mut self, arguments: &[&str]) -> Self {
+        self.write();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_subcell"));
+        self.set_environment(&mut command, "");
+        let output = command.args(arguments).current_dir(self.path("work")).output().unwrap();
+        assert!(output.status.success(), "subcell {arguments:?}: {output:?}");
+        self.read_settings_back();
+        self
+    }
+
+    /// Runs a command of the client itself, in the project, on the files as they are by now.
+    pub(crate) fn client(mut self, arguments: &[&str]) -> Self {
+        self.write();
+        let mut namespace = Namespace::start(&self.path("script.json"), &self.path("before.jsonl"));
+        let mut command = namespace.command(&clients::binary(self.version));
+        self.set_environment(&mut command, &namespace.url);
+        let output = command.args(arguments).current_dir(self.path("work")).output().unwrap();
+        assert!(output.status.success(), "client {arguments:?}: {output:?}");
+        namespace.end_model();
+        self.read_settings_back();
+        self
+    }
+
+    fn read_settings_back(&mut self) {
+        let settings = fs::read_to_string(self.path("config/settings.json")).unwrap();
+        self.settings = serde_json::from_str(&settings).unwrap();
+    }
+
     /// How long the parent may take.
     pub(crate) fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;

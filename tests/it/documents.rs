@@ -43,6 +43,7 @@ fn the_files_that_the_documents_name_are_there() {
         "scripts/figures.sh",
         "scripts/startup-figures.sh",
         "scripts/post-emit-cost",
+        "scripts/plugin.sh",
         "config/guard-bash.json",
         "config/guard-background.json",
         "config/guard-liveness.json",

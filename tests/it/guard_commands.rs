@@ -214,8 +214,7 @@ fn the_name_is_required_and_xdg_folders_are_used() {
         &["init"][..],
         &["init", "--user"],
         &["init", "--user", "nope"],
-        &["uninstall", "--user"],
-        &["uninstall"],
+        &["uninstall", "--user", "nope"],
         &["update"],
     ] {
         assert_eq!(home.run(words).0, 64, "{words:?}");

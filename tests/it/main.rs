@@ -11,6 +11,7 @@
     reason = "tests start processes and are no part of the layers"
 )]
 
+mod cells;
 mod collector;
 mod doctor;
 mod documents;
@@ -23,6 +24,7 @@ mod guard_liveness;
 mod hook;
 mod hostile_results;
 mod inspect;
+mod install;
 mod intercept;
 mod intercept_child;
 mod intercept_endings;

@@ -52,6 +52,14 @@ fn of_a_person(environment: &Environment) -> Believed {
 }
 
 #[cfg(test)]
+impl Believed {
+    /// What a person with these variables alone is believed.
+    pub(crate) fn of_person(variables: &[(&str, &str)]) -> Self {
+        of_a_person(&variables.iter().copied().collect())
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use std::ffi::OsStr;
 

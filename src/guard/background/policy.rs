@@ -104,6 +104,17 @@ mod tests {
         profile
     }
 
+    #[test]
+    fn the_shown_defaults_are_those_of_the_code() {
+        let flags = crate::config::Flags {
+            config: Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("config/defaults.toml")),
+            ..crate::config::Flags::default()
+        };
+        let profile = Profile::load(&crate::config::Believed::of_person(&[]), None, &flags).unwrap();
+        assert_eq!(profile.rooms.guard_background.len(), 1);
+        assert_eq!(configured(&profile), configured(&Profile::default()));
+    }
+
     fn told(text: &str, layer: Layer) -> (Policy, bool) {
         let told = Chosen::default().told(&Environment::default(), || Ok(profile(text, layer)));
         (told.policy, told.problem.is_some())

@@ -238,3 +238,34 @@ fn exception(name: &str, table: &Table, room: &Room, problems: &mut Vec<Problem>
 fn values(texts: Vec<Sourced<String>>) -> Vec<String> {
     texts.into_iter().map(|text| text.value).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Believed, Flags, Profile};
+
+    #[test]
+    fn the_shown_defaults_are_those_of_the_code() {
+        let flags = Flags {
+            config: Some(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("config/defaults.toml")),
+            ..Flags::default()
+        };
+        let profile = Profile::load(&Believed::of_person(&[]), None, &flags).unwrap();
+        let (shown, code) = (read_setting(&profile.rooms.guard_bash), Setting::default());
+        assert_eq!(shown.policy.families.len(), FAMILIES.len());
+        for (name, family) in FAMILIES {
+            assert_eq!(shown.policy.reach(family), code.policy.reach(family), "{name}");
+        }
+        let without_families = Policy {
+            families: code.policy.families.clone(),
+            ..shown.policy.clone()
+        };
+        assert_eq!(
+            Setting {
+                policy: without_families,
+                ..shown
+            },
+            code
+        );
+    }
+}

@@ -53,6 +53,20 @@ mod tests {
     use crate::config::tree::Table;
     use crate::config::{FileOrigin, Layer, Room};
 
+    #[test]
+    fn the_shown_defaults_are_those_of_the_code() {
+        let flags = crate::config::Flags {
+            config: Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("config/defaults.toml")),
+            ..crate::config::Flags::default()
+        };
+        let profile = Profile::load(&crate::config::Believed::of_person(&[]), None, &flags).unwrap();
+        let shown = Settings {
+            knobs: None,
+            max_refusals: Some(MAX_REFUSALS),
+        };
+        assert_eq!(Settings::read(&profile), Ok(shown));
+    }
+
     fn read(text: &str, layer: Layer) -> Result<Settings, String> {
         let path = Arc::from(Path::new("/home/ann/subcell.toml"));
         let mut profile = Profile::default();

@@ -9,17 +9,20 @@ use super::rules::RuleVerdict;
 /// The name of the agent that hands results back: no tools, one turn, a small model.
 pub const ECHO_AGENT: &str = "echo-through";
 
+/// Its name where our plugin brings it: the client puts the plugin's in front (2.1.156 to 2.1.332).
+pub const PLUGIN_ECHO_AGENT: &str = "subcell:echo-through";
+
 /// Its definition, as it is shipped.
 pub const ECHO_DEFINITION: &[u8] = include_bytes!("../../../agents/echo-through.md");
 
 /// Whether the parent finds the echo agent and may start it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EchoAvailability {
-    /// It does.
-    Available,
+    /// It does, under this name.
+    Available(&'static str),
     /// No definition has that name.
     NotFound,
-    /// The definition is the project's and is not the shipped one: it could do anything with a result.
+    /// The definition is the project's or a plugin's and is not the shipped one: it could do anything with a result.
     Foreign {
         /// Its file.
         path: PathBuf,
@@ -38,18 +41,35 @@ pub enum EchoAvailability {
     Refused(RuleVerdict),
 }
 
+impl EchoAvailability {
+    /// The name to start it by, where it may be.
+    #[must_use]
+    pub const fn agent(&self) -> Option<&'static str> {
+        if let Self::Available(name) = self {
+            Some(name)
+        } else {
+            None
+        }
+    }
+}
+
 /// How much earlier than the truth the start of a process can be read: the kernel tells it in whole clock ticks of 10 ms.
 /// A definition that is written as the client starts (CI does that) is still one that it reads: none of 2.1.156 to 2.1.332
 /// gets to its agents within 100 ms.
 const START_PRECISION: Duration = Duration::from_millis(20);
 
-/// Decides whether a call may be rewritten to the echo agent. `started` is when the client started: it reads definitions
+/// Decides whether a call may be rewritten to the echo agent `name`. `started` is when the client started: it reads definitions
 /// then and never again (2.1.156 to 2.1.332).
 #[must_use]
-pub fn availability(agents: &Agents, rules: RuleVerdict, started: Option<SystemTime>) -> EchoAvailability {
+pub fn availability(
+    name: &'static str,
+    agents: &Agents,
+    rules: RuleVerdict,
+    started: Option<SystemTime>,
+) -> EchoAvailability {
     // The rewritten call names it exactly; a name that is only similar is another agent.
-    let found = match agents.lookup(ECHO_AGENT) {
-        Lookup::Found(found) if found.definition.name == ECHO_AGENT => found,
+    let found = match agents.lookup(name) {
+        Lookup::Found(found) if found.definition.name == name => found,
         Lookup::Found(_) | Lookup::Ambiguous | Lookup::NotFound => return EchoAvailability::NotFound,
     };
     if let Some(path) = agents.unread().filter(|_| found.origin < Origin::Flag) {
@@ -62,7 +82,7 @@ pub fn availability(agents: &Agents, rules: RuleVerdict, started: Option<SystemT
         (true, false, path) => EchoAvailability::TooNew {
             path: path.clone().unwrap_or_default(),
         },
-        (true, true, _) if rules == RuleVerdict::Allowed => EchoAvailability::Available,
+        (true, true, _) if rules == RuleVerdict::Allowed => EchoAvailability::Available(name),
         (true, true, _) => EchoAvailability::Refused(rules),
     }
 }
@@ -70,8 +90,9 @@ pub fn availability(agents: &Agents, rules: RuleVerdict, started: Option<SystemT
 /// Whether the definition is the user's or the administrator's own, or is what we ship.
 fn trusted(found: &Found) -> bool {
     match found.origin {
-        Origin::User | Origin::Plugin | Origin::Flag | Origin::Managed => true,
-        Origin::Project | Origin::AddedFolder | Origin::BuiltIn => found.bytes == ECHO_DEFINITION,
+        Origin::User | Origin::Flag | Origin::Managed => true,
+        // A repository's settings can switch plugins on, and any plugin can have our name.
+        Origin::Plugin | Origin::Project | Origin::AddedFolder | Origin::BuiltIn => found.bytes == ECHO_DEFINITION,
     }
 }
 
@@ -119,14 +140,19 @@ mod tests {
 
     #[test]
     fn each_reason_against_it_is_told_apart() {
+        let availability = |agents: &Agents, rules, started| availability(ECHO_AGENT, agents, rules, started);
         let path = || PathBuf::from("/p/echo.md");
         let allowed = RuleVerdict::Allowed;
         for (one, started, expected) in [
-            (found(Origin::User, b"own"), Some(at(100)), EchoAvailability::Available),
+            (
+                found(Origin::User, b"own"),
+                Some(at(100)),
+                EchoAvailability::Available(ECHO_AGENT),
+            ),
             (
                 found(Origin::Project, ECHO_DEFINITION),
                 Some(at(101)),
-                EchoAvailability::Available,
+                EchoAvailability::Available(ECHO_AGENT),
             ),
             (
                 found(Origin::Project, b"own"),
@@ -141,7 +167,7 @@ mod tests {
             (
                 found(Origin::User, b"own"),
                 Some(at(100) - Duration::from_millis(10)),
-                EchoAvailability::Available,
+                EchoAvailability::Available(ECHO_AGENT),
             ),
             (
                 found(Origin::User, b"own"),
@@ -159,7 +185,7 @@ mod tests {
         let flag = Found::without_file(found(Origin::Flag, b"").definition, Origin::Flag);
         assert_eq!(
             availability(&one_of(&flag), allowed.clone(), None),
-            EchoAvailability::Available
+            EchoAvailability::Available(ECHO_AGENT)
         );
         assert_eq!(
             availability(&Agents::default(), allowed, Some(at(1))),
@@ -178,14 +204,24 @@ mod tests {
     #[test]
     fn what_could_not_be_read_may_be_another_of_that_name() {
         let unread = || Some(PathBuf::from("/p/.claude/agents/large.md"));
-        let of = |found: Found| availability(&one_of(&found).beside(unread()), RuleVerdict::Allowed, Some(at(101)));
+        let of = |found: Found| {
+            availability(
+                ECHO_AGENT,
+                &one_of(&found).beside(unread()),
+                RuleVerdict::Allowed,
+                Some(at(101)),
+            )
+        };
         let expected = EchoAvailability::Unread {
             path: unread().unwrap(),
         };
         assert_eq!(of(found(Origin::User, b"own")), expected);
         // Nothing in a folder of the project's wins over these.
-        assert_eq!(of(found(Origin::Flag, b"own")), EchoAvailability::Available);
-        assert_eq!(of(found(Origin::Managed, b"own")), EchoAvailability::Available);
+        assert_eq!(of(found(Origin::Flag, b"own")), EchoAvailability::Available(ECHO_AGENT));
+        assert_eq!(
+            of(found(Origin::Managed, b"own")),
+            EchoAvailability::Available(ECHO_AGENT)
+        );
     }
 
     #[test]
@@ -193,7 +229,7 @@ mod tests {
         let mut similar = found(Origin::User, b"own");
         similar.definition.name = "Echo_Through".into();
         assert_eq!(
-            availability(&one_of(&similar), RuleVerdict::Allowed, Some(at(101))),
+            availability(ECHO_AGENT, &one_of(&similar), RuleVerdict::Allowed, Some(at(101))),
             EchoAvailability::NotFound
         );
     }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::agents::{AgentPlaces, Agents, Found, Lookup, collect};
 use super::call_site::wait_for_call;
-use super::echo::{ECHO_AGENT, EchoAvailability, availability};
+use super::echo::{ECHO_AGENT, EchoAvailability, PLUGIN_ECHO_AGENT, availability};
 use super::model::{ModelChoice, ModelInputs, ModelSource, choose, chosen_alias, is_first_party, knows_parent};
 use super::post_hooks::PostHooks;
 use super::rules::{AgentLimit, AgentRules, Judged, RuleVerdict};
@@ -117,7 +117,6 @@ pub fn gather(around: &Surroundings<'_>, call: Call<'_>) -> Lineage {
     let unknown = session_agent_name(&flags, &settings, call).is_some_and(nowhere);
     let unknown_limits = agents.unread().filter(|_| unknown).map(Path::to_owned);
     let rules = AgentRules::gather(&settings, &flags, &limits);
-    let echo_input = rewritten(call.input);
     let judge = |asked, resolved, input| {
         let judged = Judged { asked, resolved, input };
         rules.judge(judged, around.versions.parent)
@@ -126,7 +125,12 @@ pub fn gather(around: &Surroundings<'_>, call: Call<'_>) -> Lineage {
         Lookup::Found(found) => found.definition.name.as_str(),
         Lookup::Ambiguous | Lookup::NotFound => asked,
     };
-    let echo = availability(&agents, judge(ECHO_AGENT, ECHO_AGENT, &echo_input), around.started);
+    let echoes = [ECHO_AGENT, PLUGIN_ECHO_AGENT].map(|name| (name, rewritten(call.input, name)));
+    let mut echoes = echoes
+        .iter()
+        .map(|(name, input)| availability(name, &agents, judge(name, name, input), around.started));
+    let echo = echoes.find(|echo| *echo != EchoAvailability::NotFound);
+    let echo = echo.unwrap_or(EchoAvailability::NotFound);
     Lineage {
         rules: judge(asked, resolved, call.input),
         model: model(around, call, &flags, &settings, (lookup, caller)),
@@ -142,9 +146,9 @@ pub fn gather(around: &Surroundings<'_>, call: Call<'_>) -> Lineage {
 }
 
 /// The input of the call that hands the result back, as far as rules may speak of it: the client judges that one.
-fn rewritten(input: &Map<String, Value>) -> Map<String, Value> {
+fn rewritten(input: &Map<String, Value>, agent: &str) -> Map<String, Value> {
     let mut rewritten = input.clone();
-    rewritten.insert("subagent_type".to_owned(), Value::from(ECHO_AGENT));
+    rewritten.insert("subagent_type".to_owned(), Value::from(agent));
     rewritten.insert("run_in_background".to_owned(), Value::Bool(false));
     rewritten.remove("prompt");
     rewritten

@@ -246,7 +246,26 @@ fn the_echo_agent_of_a_project_must_be_the_shipped_one() {
         EchoAvailability::Foreign { .. }
     ));
     world.write("project/.claude/agents/e.md", ECHO_DEFINITION);
-    assert_eq!(world.gather(&json!({}), |_| {}).echo, EchoAvailability::Available);
+    assert_eq!(
+        world.gather(&json!({}), |_| {}).echo,
+        EchoAvailability::Available("echo-through")
+    );
+}
+
+#[test]
+fn the_echo_agent_of_our_plugin_is_found_under_its_longer_name() {
+    let world = World::new(&["claude", "--plugin-dir", "../plugin"]);
+    for folder in ["plugin/.claude-plugin", "plugin/agents"] {
+        std::fs::create_dir_all(world.root.path().join(folder)).unwrap();
+    }
+    world.write("plugin/.claude-plugin/plugin.json", r#"{"name": "subcell"}"#);
+    world.write("plugin/agents/e.md", ECHO_DEFINITION);
+    let echo = || world.gather(&json!({}), |_| {}).echo;
+    assert_eq!(echo().agent(), Some("subcell:echo-through"));
+    world.write("plugin/agents/e.md", agent("echo-through", ""));
+    assert!(matches!(echo(), EchoAvailability::Foreign { .. }));
+    world.write("config/agents/e.md", ECHO_DEFINITION);
+    assert_eq!(echo().agent(), Some("echo-through"));
 }
 
 #[test]
@@ -265,7 +284,7 @@ fn a_repository_cannot_slip_in_an_agent_that_hands_results_back() {
         let world = World::new(&["claude"]);
         world.write("config/agents/e.md", ECHO_DEFINITION);
         let echo = || world.gather(&json!({"prompt": "p"}), |_| {}).echo;
-        assert_eq!(echo(), EchoAvailability::Available);
+        assert_eq!(echo(), EchoAvailability::Available("echo-through"));
         let path = format!("project/.claude/agents/{path}");
         let file = world.root.path().join(&path);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
