@@ -7,7 +7,7 @@ use super::believe::Believed;
 use super::file::{self, Links};
 use super::overrides::{Flags, Overrides};
 use super::partial::{FilePart, FileReader, InterceptPart};
-use super::profile::{Intercept, Profile, Room};
+use super::profile::{Budget, Intercept, Profile, Room};
 use super::source::{ConfigError, Problem, Source, Sourced};
 use super::table_reader::{FileOrigin, Layer};
 
@@ -33,7 +33,6 @@ impl Profile {
             profile.take_user(part);
         }
         loader.warn_of_room_without_use("telemetry", &profile.rooms.telemetry);
-        loader.warn_of_room_without_use("budget", &profile.rooms.budget);
         if let Some(part) = project_dir.and_then(|dir| loader.project(dir)) {
             loader.take_project(&mut profile, part);
         }
@@ -43,6 +42,8 @@ impl Profile {
         };
         profile.intercept.put_over(overrides.environment(believed));
         profile.intercept.put_over(overrides.flags(flags));
+        profile.budget.put_over(overrides.environment_budget(believed));
+        profile.budget.put_over(overrides.flags_budget(flags));
         profile.warnings = loader.warnings;
         if loader.problems.is_empty() {
             Ok(profile)
@@ -55,6 +56,7 @@ impl Profile {
 
     fn take_user(&mut self, part: FilePart) {
         self.intercept.put_over(part.intercept);
+        self.budget = part.budget;
         self.child_env = part.child_env;
         self.agents = part.agents;
         self.redact_patterns = part.redact_patterns;
@@ -73,6 +75,14 @@ impl Intercept {
         self.claude = part.claude.or(self.claude.take());
         self.max_parallel = part.max_parallel.or(self.max_parallel.take());
         self.require_sandbox = part.require_sandbox.or(self.require_sandbox.take());
+    }
+}
+
+impl Budget {
+    fn put_over(&mut self, part: Self) {
+        self.max_cost = part.max_cost.or(self.max_cost.take());
+        self.max_cell_cost = part.max_cell_cost.or(self.max_cell_cost.take());
+        self.max_cells = part.max_cells.or(self.max_cells.take());
     }
 }
 
@@ -155,6 +165,7 @@ impl Loader<'_> {
     fn take_project(&mut self, profile: &mut Profile, part: FilePart) {
         let FilePart {
             intercept,
+            budget,
             child_env,
             agents,
             redact_patterns,
@@ -164,7 +175,15 @@ impl Loader<'_> {
         self.lower("intercept.timeout_s", &mut into.timeout, intercept.timeout);
         self.lower("intercept.slot_wait_s", &mut into.slot_wait, intercept.slot_wait);
         self.lower("intercept.max_depth", &mut into.max_depth, intercept.max_depth);
-        self.lower_parallel(&mut into.max_parallel, intercept.max_parallel);
+        self.lower_or_set("intercept.max_parallel", &mut into.max_parallel, intercept.max_parallel);
+        let of_budget = &mut profile.budget;
+        self.lower_or_set("budget.max_cost_usd", &mut of_budget.max_cost, budget.max_cost);
+        self.lower_or_set(
+            "budget.max_cell_cost_usd",
+            &mut of_budget.max_cell_cost,
+            budget.max_cell_cost,
+        );
+        self.lower_or_set("budget.max_cells", &mut of_budget.max_cells, budget.max_cells);
         self.refuse("intercept.claude", intercept.claude);
         self.refuse("intercept.on_failure", intercept.on_failure);
         self.refuse("intercept.on_pass", intercept.on_pass);
@@ -180,9 +199,7 @@ impl Loader<'_> {
             let source = room.origin.at(room.table.entries.first().map_or(0, |entry| entry.line));
             self.refuse("telemetry", Some(Sourced { value: (), source }));
         }
-        self.warn_of_room_without_use("budget", &rooms.budget);
         profile.redact_patterns.extend(redact_patterns);
-        profile.rooms.budget.extend(rooms.budget);
         profile.rooms.guard_background.extend(rooms.guard_background);
         profile.rooms.guard_liveness.extend(rooms.guard_liveness);
         profile.rooms.guard_bash.extend(rooms.guard_bash);
@@ -207,11 +224,11 @@ impl Loader<'_> {
         }
     }
 
-    fn lower_parallel(&mut self, into: &mut Option<Sourced<u32>>, asked: Option<Sourced<u32>>) {
+    fn lower_or_set<T: PartialOrd>(&mut self, key: &str, into: &mut Option<Sourced<T>>, asked: Option<Sourced<T>>) {
         match (into.as_ref(), asked) {
             (Some(limit), Some(asked)) if asked.value > limit.value => {
                 let limit = limit.source.clone();
-                self.warn_above("intercept.max_parallel", asked.source, &limit);
+                self.warn_above(key, asked.source, &limit);
             }
             (_, Some(asked)) => *into = Some(asked),
             (_, None) => {}

@@ -23,6 +23,7 @@
     reason = "a test starts the real client, and its place is told by the environment"
 )]
 
+mod budget;
 mod clients;
 mod delivery;
 mod frame;

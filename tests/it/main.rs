@@ -11,6 +11,7 @@
     reason = "tests start processes and are no part of the layers"
 )]
 
+mod budget;
 mod documents;
 mod guard_background;
 mod guard_commands;
