@@ -27,6 +27,9 @@ mod budget;
 mod clients;
 mod delivery;
 mod frame;
+#[path = "../common/fullsend/mod.rs"]
+mod fullsend;
+mod fullsend_run;
 mod guard_bash;
 mod guards;
 mod isolated;

@@ -13,6 +13,9 @@
 
 mod budget;
 mod documents;
+#[path = "../common/fullsend/mod.rs"]
+mod fullsend;
+mod fullsend_contract;
 mod guard_background;
 mod guard_commands;
 mod guard_liveness;
