@@ -1,13 +1,14 @@
 #!/bin/bash
 # build.sh: builds the binary that is shipped and prints its path: static and not position-independent. That takes a
-# third of the instructions at start-up, which every hook pays, and no LD_PRELOAD can enter it.
+# third of the instructions at start-up, which every hook pays, and no LD_PRELOAD can enter it. Arguments are handed on to
+# cargo build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 host=$(rustc -vV | sed -n 's/^host: //p')
 # --target, even for the host itself: without it the flags would also apply to procedural macros, which cannot be static.
 RUSTFLAGS="-C target-feature=+crt-static -C relocation-model=static" \
-  cargo build --release --locked --bin subcell --target "$host" >&2
+  cargo build --release --locked --bin subcell --target "$host" "$@" >&2
 
 binary=${CARGO_TARGET_DIR:-$PWD/target}/$host/release/subcell
 headers=$(LC_ALL=C readelf --file-header --program-headers --wide "$binary")

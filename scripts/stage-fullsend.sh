@@ -45,6 +45,7 @@ put 644 harness/model.env env/model.env
 put 644 harness/subcell.toml config/subcell.toml
 put 644 config/verdict.schema.json config/verdict.schema.json
 put 755 scripts/validate-output.sh scripts/validate-output.sh
+put 755 scripts/post-emit-cost scripts/post-emit-cost
 for agent in judge-parent judge-panel judge echo-through; do
   put 644 "agents/$agent.md" "agents/$agent.md"
 done

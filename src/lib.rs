@@ -1,8 +1,9 @@
 //! Subcell gives each subagent of Claude Code a process of its own, a cell.
 //!
 //! ```text
-//!   L5  cli ───────────────── arguments, stdin and stdout, exit codes, the only runtime constructor
-//!   L4  isolate guard replay setup    use cases; siblings never import each other
+//!   L6  cli ───────────────── arguments, stdin and stdout, exit codes, the only runtime constructor
+//!   L5  isolate guard replay setup    use cases; siblings never import each other
+//!   L4  trace ─────────────── records as spans, for the use cases above
 //!   L3  process ledger telemetry      effects; siblings never import each other
 //!   L2  config ────────────── which environment is believed; defaults < user < project < environment < flag
 //!   L1  protocol ──────────── wire types: hook payload and reply, child result, transcript line, agent file
@@ -21,3 +22,5 @@ pub mod process;
 pub mod protocol;
 pub mod replay;
 pub mod setup;
+pub mod telemetry;
+pub mod trace;

@@ -44,6 +44,16 @@ impl SpanId {
         Self(id)
     }
 
+    /// The id that `bytes` are. All zero is no id: it becomes the id 1.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 8]) -> Self {
+        if u64::from_be_bytes(bytes) == 0 {
+            Self(1_u64.to_be_bytes())
+        } else {
+            Self(bytes)
+        }
+    }
+
     /// The id's bytes, as OTLP carries them.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; 8] {

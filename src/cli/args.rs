@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use super::emit::EmitArgs;
 use super::guard::GuardCommand;
 use super::init::{InitArgs, UninstallArgs, UpdateArgs};
 use super::intercept::InterceptArgs;
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     Guard(GuardCommand),
     Seal(SealArgs),
     Show(ShowArgs),
+    Emit(EmitArgs),
     Model(ModelArgs),
     Replay(ReplayArgs),
     RunRecord(RunRecordArgs),

@@ -6,7 +6,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::args::{Args, Command};
-use super::{guard, guard_liveness, init, intercept, model, replay, run_record, seal, show};
+use super::{emit, guard, guard_liveness, init, intercept, model, replay, run_record, seal, show};
 use crate::exit::Exit;
 
 /// Runs the program on the process's own arguments, stdin and stdout.
@@ -56,6 +56,7 @@ fn run(args: &Args) -> Exit {
         Command::Intercept(args) => intercept::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Seal(args) => seal::run(args),
+        Command::Emit(args) => emit::run(args),
         Command::Show(args) => show::run(args),
         Command::Keeper(args) => super::keeper::keep(args),
     }

@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod emit;
 mod guard;
 mod guard_background;
 mod guard_bash;

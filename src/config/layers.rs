@@ -7,7 +7,7 @@ use super::believe::Believed;
 use super::file::{self, Links};
 use super::overrides::{Flags, Overrides};
 use super::partial::{FilePart, FileReader, InterceptPart};
-use super::profile::{Budget, Intercept, Profile, Room};
+use super::profile::{Budget, Intercept, Profile};
 use super::source::{ConfigError, Problem, Source, Sourced};
 use super::table_reader::{FileOrigin, Layer};
 
@@ -32,7 +32,6 @@ impl Profile {
         if let Some(part) = loader.user(flags.config.is_some(), project_dir) {
             profile.take_user(part);
         }
-        loader.warn_of_room_without_use("telemetry", &profile.rooms.telemetry);
         if let Some(part) = project_dir.and_then(|dir| loader.project(dir)) {
             loader.take_project(&mut profile, part);
         }
@@ -203,16 +202,6 @@ impl Loader<'_> {
         profile.rooms.guard_background.extend(rooms.guard_background);
         profile.rooms.guard_liveness.extend(rooms.guard_liveness);
         profile.rooms.guard_bash.extend(rooms.guard_bash);
-    }
-
-    /// A table whose name is kept for a later version: whoever sets a limit in it must not believe that it holds.
-    fn warn_of_room_without_use(&mut self, name: &str, rooms: &[Room]) {
-        let unused = rooms.iter().filter(|room| !room.table.entries.is_empty());
-        self.warnings.extend(unused.map(|room| {
-            let line = room.table.entries.first().map_or(0, |entry| entry.line);
-            room.origin
-                .problem(line, format!("[{name}] has no effect in this version"))
-        }));
     }
 
     fn lower<T: PartialOrd>(&mut self, key: &str, into: &mut Sourced<T>, asked: Option<Sourced<T>>) {

@@ -8,10 +8,8 @@ use crate::base::chain::Chain;
 use crate::ledger::record::ResultFile;
 use crate::ledger::{Budget, Claim, End, Ending, LedgerError, Record, RecordName, State, Store, Stored, cost_file};
 use crate::process::Report;
-
-/// The folder of records in `FULLSEND_OUTPUT_DIR`, and in the state folder.
-pub(super) const IN_OUTPUT: &str = ".subcell/cells";
-pub(super) const IN_STATE: &str = "cells";
+use crate::telemetry::live;
+pub(super) use crate::trace::folders::{IN_OUTPUT, IN_STATE};
 
 /// Ends the record `name` of `folder` for a hook that is gone (SIGKILL): the keeper is the only one left to do it.
 ///
@@ -199,6 +197,8 @@ impl Books {
     }
 
     fn trouble(&mut self, error: &LedgerError) {
-        self.troubles.push(Chain(error).to_string());
+        let what = Chain(error).to_string();
+        live::event(&what);
+        self.troubles.push(what);
     }
 }

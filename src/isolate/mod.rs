@@ -1,5 +1,6 @@
 //! The cell: takes an Agent call out of the parent's process, runs it, records it, and hands its result back.
 
+mod at_once;
 mod books;
 pub mod deliver;
 mod dry_run;
@@ -13,6 +14,7 @@ pub mod outcome;
 pub mod plan;
 mod prepare;
 pub mod program;
+mod provider;
 mod records;
 pub mod result_text;
 mod run;
@@ -20,6 +22,7 @@ mod schema;
 pub mod seal;
 mod seal_hook;
 pub mod show;
+mod timed;
 mod work;
 mod worktree;
 

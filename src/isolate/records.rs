@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::intercept::Standing;
 use super::intercept::{AgentCall, Isolation};
 use super::prepare::Prepared;
+use super::provider::provider;
 use super::run::{Firing, redactor, standing};
 use crate::base::digest::sha256_hex;
 use crate::base::{AgentType, CellId, ProcessIdentity, ToolUseId};
@@ -60,6 +61,7 @@ pub(super) fn bare(firing: &Firing<'_>, tool_use_id: ToolUseId, state: State) ->
         phases: BTreeMap::new(),
         parent_transcript: firing.event.transcript_path.clone(),
         client_version: None,
+        provider: None,
         client_binary: None,
         ignored_environment: firing.around.believed.ignored().to_vec(),
         notes: firing
@@ -106,6 +108,7 @@ pub(super) fn opening(firing: &Firing<'_>, call: &AgentCall, prepared: &Prepared
     };
     record.trace = Some(prepared.trace.clone());
     record.client_version.clone_from(&prepared.client_version);
+    record.provider = provider(&prepared.plan.spawn.env).map(str::to_owned);
     record.client_binary = Some(prepared.plan.spawn.program.clone());
     let redactor = redactor(firing.profile);
     let notes = prepared.notes.iter().map(|note| redactor.text(note).text);

@@ -3,18 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::at_once::AtOnce;
 use super::books::{Books, Entry};
 use super::deliver::{Ended, deliver};
 use super::echo::Mark;
 use super::intercept::{AgentCall, Interception, Policy, Standing, intercept, is_agent_tool};
 use super::prepare::{Prepared, prepare};
 use super::records;
+use super::timed::Timed;
 use super::work::{Work, work};
 use super::{join, limits};
 use crate::base::redact::Redactor;
 use crate::base::{AgentType, ToolUseId, UnixNanos};
 use crate::config::{Guard, OnPass, Profile, Surroundings};
-use crate::ledger::record::{Delivery, Phase};
+use crate::ledger::record::{Delivery, ExportState};
 use crate::ledger::{Budget, End, PassReason, Record, RecordName, State};
 use crate::process::Signals;
 use crate::protocol::{HookEvent, HookReply};
@@ -159,6 +161,7 @@ fn cell(
     prepared: &Prepared,
     (books, name): (&mut Books, Option<RecordName>),
 ) -> HookReply {
+    let at_once = AtOnce::prepare(firing, &prepared.trace);
     let Work {
         mut end,
         text,
@@ -166,7 +169,7 @@ fn cell(
         notes,
     } = work(firing, prepared, books, name.as_ref());
     end.result = text.as_deref().and_then(|text| books.store_result(name.as_ref(), text));
-    let deliver_began = UnixNanos::now();
+    let delivering = Timed::begin("deliver");
     let (reply, delivery) = answer(
         firing,
         call,
@@ -179,13 +182,7 @@ fn cell(
             earlier: None,
         },
     );
-    phases.push((
-        "deliver",
-        Phase {
-            start_unix_nano: deliver_began,
-            end_unix_nano: UnixNanos::now(),
-        },
-    ));
+    phases.push(delivering.end());
     books.change(name.as_ref(), |record| {
         record.state = State::Ended(Box::new(end));
         record.delivery = delivery;
@@ -195,10 +192,29 @@ fn cell(
             .extend(phases.into_iter().map(|(phase, times)| (phase.to_owned(), times)));
     });
     books.sum_costs();
-    prepared
-        .warnings
-        .iter()
-        .fold(reply, |reply, warning| reply.telling(warning))
+    let unsent = send_span(at_once, books, name.as_ref());
+    let warnings = prepared.warnings.iter().chain(&unsent);
+    warnings.fold(reply, |reply, warning| reply.telling(warning))
+}
+
+/// Sends the cell's span where that is to be done at once; gives what the user should know of it. A span that was not sent is
+/// no trouble: its record waits for `subcell emit`, and says why.
+fn send_span(
+    at_once: Result<Option<AtOnce>, String>,
+    books: &mut Books,
+    name: Option<&RecordName>,
+) -> Option<String> {
+    let at_once = match at_once {
+        Ok(at_once) => at_once?,
+        Err(problem) => return Some(problem),
+    };
+    let record = books.read(name?).ok()?;
+    let sent = at_once.send(&record);
+    books.change(name, |record| match sent {
+        Ok(()) => record.export = ExportState::Sent,
+        Err(why) => record.notes.push(format!("the span was not sent at once: {why}")),
+    });
+    None
 }
 
 /// Answers for a cell that another hook of the same call runs.

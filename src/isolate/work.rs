@@ -8,6 +8,7 @@ use super::books::Books;
 use super::outcome::{Evidence, Outcome, judge};
 use super::prepare::Prepared;
 use super::run::{Firing, redactor};
+use super::timed::Timed;
 use super::worktree;
 use crate::base::chain::Chain;
 use crate::base::{ProcessIdentity, UnixNanos};
@@ -44,16 +45,15 @@ impl Work {
 #[must_use]
 pub(super) fn work(firing: &Firing<'_>, prepared: &Prepared, books: &mut Books, name: Option<&RecordName>) -> Work {
     let mut phases = Vec::new();
-    let slot_began = UnixNanos::now();
+    let waiting = Timed::begin("slot");
     let slot = take_slot(firing, prepared, books);
-    phases.push(("slot", since(slot_began)));
+    phases.push(waiting.end());
     let _slot = match slot {
         Ok(slot) => slot,
         Err(ending) => return Work::not_begun(ending, phases),
     };
     let scratch = books.folder().map_or_else(|| PathBuf::from("/tmp"), Path::to_owned);
-    let start_began = UnixNanos::now();
-    let mut run_began = start_began;
+    let (mut started, mut running) = (Some(Timed::begin("start")), None);
     let notice = name.map(|name| OsStr::new(name.as_str()));
     let site = Site {
         keeper: Path::new(OWN_EXECUTABLE),
@@ -66,18 +66,13 @@ pub(super) fn work(firing: &Firing<'_>, prepared: &Prepared, books: &mut Books, 
         &prepared.plan.spawn,
         &prepared.plan.prompt,
         |keeper: &ProcessIdentity| {
-            run_began = UnixNanos::now();
+            // One ends before the next begins: live phases are entered one inside of the other otherwise.
+            phases.extend(started.take().map(Timed::end));
+            running = Some(Timed::begin("run"));
             books.change(name, |record| record.keeper_process = Some(keeper.clone()));
         },
     );
-    phases.push((
-        "start",
-        Phase {
-            start_unix_nano: start_began,
-            end_unix_nano: run_began,
-        },
-    ));
-    phases.push(("run", since(run_began)));
+    phases.extend(started.into_iter().chain(running).map(Timed::end));
     match finished {
         Ok(finished) => concluded(firing, prepared, finished, phases),
         Err(error) => Work::not_begun(
@@ -86,13 +81,6 @@ pub(super) fn work(firing: &Firing<'_>, prepared: &Prepared, books: &mut Books, 
             },
             phases,
         ),
-    }
-}
-
-fn since(began: UnixNanos) -> Phase {
-    Phase {
-        start_unix_nano: began,
-        end_unix_nano: UnixNanos::now(),
     }
 }
 

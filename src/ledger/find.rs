@@ -34,6 +34,26 @@ impl Store {
         }
     }
 
+    /// The names of the folder's records, in the order of their text. Unlike [`Store::list`] it reads none of them.
+    ///
+    /// # Errors
+    /// [`LedgerError::Io`] where the folder cannot be read.
+    pub fn names(&self) -> Result<Vec<RecordName>, LedgerError> {
+        let failed = |source| LedgerError::Io {
+            what: "read the folder of records",
+            path: self.folder().to_owned(),
+            source,
+        };
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(self.folder()).map_err(failed)? {
+            let file = entry.map_err(failed)?.file_name();
+            let stem = file.to_str().and_then(|name| name.strip_suffix(".json"));
+            names.extend(stem.and_then(RecordName::parse));
+        }
+        names.sort();
+        Ok(names)
+    }
+
     /// The record of a session's call, under either of the names that it may have.
     ///
     /// # Errors

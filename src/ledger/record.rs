@@ -299,8 +299,10 @@ pub enum State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExportState {
-    /// Not sent.
+    /// Not sent, as far as is known: it waits for `subcell emit`.
     None,
+    /// Sent: the export itself reported a success.
+    Sent,
 }
 
 /// One cell's record.
@@ -342,6 +344,9 @@ pub struct Record {
     pub parent_transcript: Option<PathBuf>,
     /// The client's version, where it is known.
     pub client_version: Option<String>,
+    /// Who serves the child's model, in the words of the GenAI conventions (`anthropic`, `aws.bedrock`, `gcp.vertex_ai`).
+    #[serde(default)]
+    pub provider: Option<String>,
     /// The program that was started as the child.
     pub client_binary: Option<PathBuf>,
     /// Names of variables that stood in the hook's environment and were not believed.

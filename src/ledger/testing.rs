@@ -39,6 +39,7 @@ pub(crate) fn running(tool_use: &str, session: &str) -> Record {
         phases: BTreeMap::new(),
         parent_transcript: None,
         client_version: None,
+        provider: None,
         client_binary: None,
         ignored_environment: Vec::new(),
         notes: Vec::new(),

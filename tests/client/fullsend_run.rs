@@ -291,9 +291,8 @@ impl Ended {
             self.records(),
             self.output("evaluation.md")
         );
-        if let Some(post) = &self.post {
-            assert!(post.status.success(), "{post:?}");
-        }
+        let post = self.post.as_ref().unwrap();
+        assert!(post.status.success(), "{post:?}");
         // The sum over the records, also after the redaction.
         let costs: Value = serde_json::from_str(&self.output(".spawned-cost.json")).unwrap();
         let sum: f64 = self

@@ -41,6 +41,8 @@ fn the_files_that_the_documents_name_are_there() {
         "scripts/get-client.sh",
         "scripts/validate-output.sh",
         "scripts/figures.sh",
+        "scripts/startup-figures.sh",
+        "scripts/post-emit-cost",
         "config/guard-bash.json",
         "config/guard-background.json",
         "config/guard-liveness.json",

@@ -9,6 +9,7 @@ const LAYERS: &[&[&str]] = &[
     &["protocol"],
     &["config"],
     &["process", "ledger", "telemetry"],
+    &["trace"],
     &["isolate", "guard", "replay", "setup"],
     &["cli"],
 ];

@@ -12,7 +12,11 @@
 )]
 
 mod budget;
+mod collector;
 mod documents;
+mod emit;
+mod emit_run;
+mod emit_scene;
 #[path = "../common/fullsend/mod.rs"]
 mod fullsend;
 mod fullsend_contract;
@@ -25,6 +29,7 @@ mod inspect;
 mod intercept;
 mod intercept_child;
 mod intercept_endings;
+mod intercept_telemetry;
 mod layers;
 mod model;
 #[path = "../common/nasty.rs"]
@@ -38,3 +43,4 @@ mod seal;
 mod supervised;
 mod supervision;
 mod supervision_matrix;
+mod wire;

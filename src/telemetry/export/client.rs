@@ -1,0 +1,186 @@
+//! The exporter's HTTP: a blocking client with one deadline, which keeps what the collector answered.
+//!
+//! opentelemetry-otlp reports neither the collector's `Retry-After` nor a partial success (it logs that); both are read
+//! here, where the answer passes.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use opentelemetry_http::{HttpClient, HttpError, Request, Response};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
+use prost::Message;
+use serde_json::Value;
+use ureq::Agent;
+
+/// The most of an answer that is read (specification: at least 4 MiB).
+const ANSWER_LIMIT: u64 = 4 * 1024 * 1024;
+
+/// What became of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Exchange {
+    /// No whole answer came.
+    Unanswered(String),
+    /// An answer came.
+    Answered(Answer),
+}
+
+/// A collector's answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// `Retry-After` in seconds, where that is what it holds.
+    pub retry_after: Option<Duration>,
+    /// How many spans of the request were not taken.
+    pub rejected: u64,
+    /// What the collector says.
+    pub message: String,
+}
+
+/// The state that client and exporter share.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    within: Mutex<Duration>,
+    last: Mutex<Option<Exchange>>,
+}
+
+impl Shared {
+    /// Gives the next request its time, and forgets the last one's answer.
+    pub(super) fn prepare(&self, within: Duration) {
+        *self.within.lock().unwrap_or_else(PoisonError::into_inner) = within;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// What became of the last request.
+    pub(super) fn take(&self) -> Option<Exchange> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn keep(&self, exchange: Exchange) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(exchange);
+    }
+}
+
+/// The client.
+#[derive(Debug)]
+pub(super) struct Client {
+    /// Makes the connections.
+    pub agent: Agent,
+    /// Headers of every request.
+    pub headers: http::HeaderMap,
+    /// What it shares with the exporter.
+    pub shared: Arc<Shared>,
+}
+
+impl HttpClient for Client {
+    fn send_bytes<'a, 'b>(
+        &'a self,
+        request: Request<Bytes>,
+    ) -> Pin<Box<dyn Future<Output = Result<Response<Bytes>, HttpError>> + Send + 'b>>
+    where
+        'a: 'b,
+        Self: 'b,
+    {
+        Box::pin(std::future::ready(self.exchange(request)))
+    }
+}
+
+impl Client {
+    fn exchange(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let exchanged = self.post(request);
+        let kept = match &exchanged {
+            Ok(response) => Exchange::Answered(answer(response)),
+            Err(error) => Exchange::Unanswered(error.to_string()),
+        };
+        self.shared.keep(kept);
+        Ok(exchanged?)
+    }
+
+    fn post(&self, request: Request<Bytes>) -> Result<Response<Bytes>, ureq::Error> {
+        let within = *self.shared.within.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut parts, body) = request.into_parts();
+        // The exporter reads OTEL_EXPORTER_OTLP_HEADERS itself; what counts is what was judged.
+        parts.headers.retain_standard();
+        for (name, value) in &self.headers {
+            parts.headers.entry(name).or_insert_with(|| value.clone());
+        }
+        let request = http::Request::from_parts(parts, body.as_ref());
+        let request = self
+            .agent
+            .configure_request(request)
+            .timeout_global(Some(within))
+            .build();
+        let (parts, mut body) = self.agent.run(request)?.into_parts();
+        let body = body.with_config().limit(ANSWER_LIMIT).read_to_vec()?;
+        Ok(Response::from_parts(parts, body.into()))
+    }
+}
+
+/// Keeping of the exporter's headers only those that describe the body.
+trait RetainStandard {
+    fn retain_standard(&mut self);
+}
+
+impl RetainStandard for http::HeaderMap {
+    fn retain_standard(&mut self) {
+        let kept = [http::header::CONTENT_TYPE, http::header::CONTENT_ENCODING];
+        let kept = kept.map(|name| self.remove(&name).map(|value| (name, value)));
+        self.clear();
+        self.extend(kept.into_iter().flatten().map(|(name, value)| (Some(name), value)));
+    }
+}
+
+fn answer(response: &Response<Bytes>) -> Answer {
+    let header = |name: http::HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
+    let seconds = header(http::header::RETRY_AFTER).and_then(|text| text.trim().parse().ok());
+    let is_json = header(http::header::CONTENT_TYPE).is_some_and(|kind| kind.contains("json"));
+    let body = response.body();
+    let (rejected, message) = match (response.status().is_success(), is_json) {
+        (true, true) => json_partial(body),
+        (true, false) => protobuf_partial(body),
+        (false, true) => (0, json_message(body)),
+        // A failure's body is a google.rpc.Status, or any page of a proxy: only JSON is worth a message.
+        (false, false) => (0, String::new()),
+    };
+    Answer {
+        status: response.status().as_u16(),
+        retry_after: seconds.map(Duration::from_secs),
+        rejected,
+        message,
+    }
+}
+
+fn protobuf_partial(body: &[u8]) -> (u64, String) {
+    let partial = ExportTraceServiceResponse::decode(body)
+        .ok()
+        .and_then(|response| response.partial_success);
+    partial.map_or((0, String::new()), |partial| {
+        (
+            u64::try_from(partial.rejected_spans).unwrap_or(0),
+            partial.error_message,
+        )
+    })
+}
+
+/// OTLP/JSON writes 64-bit integers as strings, and allows numbers.
+fn json_partial(body: &[u8]) -> (u64, String) {
+    let response: Value = serde_json::from_slice(body).unwrap_or_default();
+    let partial = response.get("partialSuccess");
+    let rejected = partial.and_then(|partial| partial.get("rejectedSpans"));
+    let rejected = rejected.and_then(|count| count.as_u64().or_else(|| count.as_str()?.parse().ok()));
+    let message = partial
+        .and_then(|partial| partial.get("errorMessage"))
+        .and_then(Value::as_str);
+    (rejected.unwrap_or(0), message.unwrap_or_default().to_owned())
+}
+
+fn json_message(body: &[u8]) -> String {
+    let response: Value = serde_json::from_slice(body).unwrap_or_default();
+    let message = ["message", "error", "detail"]
+        .iter()
+        .find_map(|name| response.get(name)?.as_str());
+    message.unwrap_or_default().to_owned()
+}
