@@ -286,16 +286,11 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
         "forge:\n  gitea: {}",
         "forge: unrecognized key \"gitea\"",
     ),
+    (HARNESS, "  runner:", "  sandbx:", "unknown key \"sandbx\""),
     (
         HARNESS,
-        "timeout_minutes: 15",
-        "env:\n  sandbx: {}",
-        "unknown key \"sandbx\"",
-    ),
-    (
-        HARNESS,
-        "timeout_minutes: 15",
-        "env:\n  sandbox:\n    X: ${NOT_SET}",
+        "  runner:",
+        "  sandbox:\n    X: ${NOT_SET}\n  runner:",
         "env.sandbox: host variable NOT_SET is not set",
     ),
     (
