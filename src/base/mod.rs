@@ -9,6 +9,7 @@ pub mod ids;
 mod process_identity;
 pub mod redact;
 pub mod trace_context;
+pub mod usd;
 pub mod visible;
 
 pub use bounded_file::{BoundedReadError, Links, open_regular, read_bounded};
@@ -17,4 +18,5 @@ pub use deadline::Deadline;
 pub use ids::{AgentType, CellId, IdError, SessionId, ToolUseId};
 pub use process_identity::ProcessIdentity;
 pub use trace_context::{SpanId, TraceContext, TraceId};
+pub use usd::Usd;
 pub use visible::visible;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use super::hook_io::{self, Unread};
 use crate::base::chain::Chain;
-use crate::base::{ProcessIdentity, UnixNanos};
+use crate::base::{ProcessIdentity, UnixNanos, Usd};
 use crate::config::{Delivery, Flags, LiveProc, OnFailure, OnPass, Profile, Surroundings};
 use crate::exit::Exit;
 use crate::isolate::{self, Firing};
@@ -47,6 +47,15 @@ pub(crate) struct InterceptArgs {
     /// Make cells only where this folder exists
     #[arg(long, value_name = "DIR")]
     require_sandbox: Option<PathBuf>,
+    /// What all cells of a session may cost, in US dollars
+    #[arg(long, value_name = "DOLLARS")]
+    max_cost_usd: Option<Usd>,
+    /// What one cell may cost, in US dollars
+    #[arg(long, value_name = "DOLLARS")]
+    max_cell_cost_usd: Option<Usd>,
+    /// How many cells a session may have
+    #[arg(long, value_name = "N")]
+    max_cells: Option<u64>,
     /// Read this file in place of the user's subcell.toml
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -68,6 +77,9 @@ impl InterceptArgs {
             on_pass: self.on_pass,
             delivery: self.delivery,
             require_sandbox: self.require_sandbox.clone(),
+            max_cost: self.max_cost_usd,
+            max_cell_cost: self.max_cell_cost_usd,
+            max_cells: self.max_cells,
         }
     }
 }

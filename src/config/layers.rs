@@ -7,7 +7,7 @@ use super::believe::Believed;
 use super::file::{self, Links};
 use super::overrides::{Flags, Overrides};
 use super::partial::{FilePart, FileReader, InterceptPart};
-use super::profile::{Intercept, Profile, Room};
+use super::profile::{Budget, Intercept, Profile, Room};
 use super::source::{ConfigError, Problem, Source, Sourced};
 use super::table_reader::{FileOrigin, Layer};
 
@@ -32,7 +32,6 @@ impl Profile {
         if let Some(part) = loader.user(flags.config.is_some(), project_dir) {
             profile.take_user(part);
         }
-        loader.warn_of_room_without_use("budget", &profile.rooms.budget);
         if let Some(part) = project_dir.and_then(|dir| loader.project(dir)) {
             loader.take_project(&mut profile, part);
         }
@@ -42,6 +41,8 @@ impl Profile {
         };
         profile.intercept.put_over(overrides.environment(believed));
         profile.intercept.put_over(overrides.flags(flags));
+        profile.budget.put_over(overrides.environment_budget(believed));
+        profile.budget.put_over(overrides.flags_budget(flags));
         profile.warnings = loader.warnings;
         if loader.problems.is_empty() {
             Ok(profile)
@@ -54,6 +55,7 @@ impl Profile {
 
     fn take_user(&mut self, part: FilePart) {
         self.intercept.put_over(part.intercept);
+        self.budget = part.budget;
         self.child_env = part.child_env;
         self.agents = part.agents;
         self.redact_patterns = part.redact_patterns;
@@ -72,6 +74,14 @@ impl Intercept {
         self.claude = part.claude.or(self.claude.take());
         self.max_parallel = part.max_parallel.or(self.max_parallel.take());
         self.require_sandbox = part.require_sandbox.or(self.require_sandbox.take());
+    }
+}
+
+impl Budget {
+    fn put_over(&mut self, part: Self) {
+        self.max_cost = part.max_cost.or(self.max_cost.take());
+        self.max_cell_cost = part.max_cell_cost.or(self.max_cell_cost.take());
+        self.max_cells = part.max_cells.or(self.max_cells.take());
     }
 }
 
@@ -154,6 +164,7 @@ impl Loader<'_> {
     fn take_project(&mut self, profile: &mut Profile, part: FilePart) {
         let FilePart {
             intercept,
+            budget,
             child_env,
             agents,
             redact_patterns,
@@ -163,7 +174,15 @@ impl Loader<'_> {
         self.lower("intercept.timeout_s", &mut into.timeout, intercept.timeout);
         self.lower("intercept.slot_wait_s", &mut into.slot_wait, intercept.slot_wait);
         self.lower("intercept.max_depth", &mut into.max_depth, intercept.max_depth);
-        self.lower_parallel(&mut into.max_parallel, intercept.max_parallel);
+        self.lower_or_set("intercept.max_parallel", &mut into.max_parallel, intercept.max_parallel);
+        let of_budget = &mut profile.budget;
+        self.lower_or_set("budget.max_cost_usd", &mut of_budget.max_cost, budget.max_cost);
+        self.lower_or_set(
+            "budget.max_cell_cost_usd",
+            &mut of_budget.max_cell_cost,
+            budget.max_cell_cost,
+        );
+        self.lower_or_set("budget.max_cells", &mut of_budget.max_cells, budget.max_cells);
         self.refuse("intercept.claude", intercept.claude);
         self.refuse("intercept.on_failure", intercept.on_failure);
         self.refuse("intercept.on_pass", intercept.on_pass);
@@ -179,22 +198,10 @@ impl Loader<'_> {
             let source = room.origin.at(room.table.entries.first().map_or(0, |entry| entry.line));
             self.refuse("telemetry", Some(Sourced { value: (), source }));
         }
-        self.warn_of_room_without_use("budget", &rooms.budget);
         profile.redact_patterns.extend(redact_patterns);
-        profile.rooms.budget.extend(rooms.budget);
         self.refuse_room("guard.background", &rooms.guard_background);
         self.refuse_room("guard.liveness", &rooms.guard_liveness);
         profile.rooms.guard_bash.extend(rooms.guard_bash);
-    }
-
-    /// A table whose name is kept for a later version: whoever sets a limit in it must not believe that it holds.
-    fn warn_of_room_without_use(&mut self, name: &str, rooms: &[Room]) {
-        let unused = rooms.iter().filter(|room| !room.table.entries.is_empty());
-        self.warnings.extend(unused.map(|room| {
-            let line = room.table.entries.first().map_or(0, |entry| entry.line);
-            room.origin
-                .problem(line, format!("[{name}] has no effect in this version"))
-        }));
     }
 
     fn lower<T: PartialOrd>(&mut self, key: &str, into: &mut Sourced<T>, asked: Option<Sourced<T>>) {
@@ -206,11 +213,11 @@ impl Loader<'_> {
         }
     }
 
-    fn lower_parallel(&mut self, into: &mut Option<Sourced<u32>>, asked: Option<Sourced<u32>>) {
+    fn lower_or_set<T: PartialOrd>(&mut self, key: &str, into: &mut Option<Sourced<T>>, asked: Option<Sourced<T>>) {
         match (into.as_ref(), asked) {
             (Some(limit), Some(asked)) if asked.value > limit.value => {
                 let limit = limit.source.clone();
-                self.warn_above("intercept.max_parallel", asked.source, &limit);
+                self.warn_above(key, asked.source, &limit);
             }
             (_, Some(asked)) => *into = Some(asked),
             (_, None) => {}

@@ -22,7 +22,9 @@ pub use file::{FileError, Links};
 pub use layers::PROJECT_FILE;
 pub use overrides::Flags;
 pub use proc::{Client, ClientError, LiveProc, Pid, ProcSource, StartEnv};
-pub use profile::{AgentProfile, DEFAULTS_TOML, Delivery, Intercept, OnFailure, OnPass, Profile, Room, Rooms};
+pub use profile::{
+    AgentProfile, Budget, DEFAULTS_TOML, Delivery, Intercept, OnFailure, OnPass, Profile, Room, Rooms,
+};
 pub use show::Shown;
 pub use source::{ConfigError, Problem, Source, Sourced};
 pub use table_reader::{FileOrigin, Layer, TableReader};

@@ -6,9 +6,12 @@ use std::path::PathBuf;
 
 use super::believe::{Believed, names};
 use super::partial::{InterceptPart, seconds, small};
-use super::profile::{Delivery, MAX_DEPTH, MAX_PARALLEL, OnFailure, OnPass, SLOT_WAIT_S, TIMEOUT_S, WordError};
+use super::profile::{
+    Budget, Delivery, MAX_CELLS, MAX_DEPTH, MAX_PARALLEL, OnFailure, OnPass, SLOT_WAIT_S, TIMEOUT_S, WordError,
+};
 use super::source::{Problem, Source, Sourced};
-use super::table_reader::integer_in;
+use super::table_reader::{DOLLARS, integer_in};
+use crate::base::Usd;
 
 /// What the command line sets. Paths are as given, relative to the folder of this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +36,12 @@ pub struct Flags {
     pub delivery: Option<Delivery>,
     /// `--require-sandbox DIR`.
     pub require_sandbox: Option<PathBuf>,
+    /// `--max-cost-usd DOLLARS`.
+    pub max_cost: Option<Usd>,
+    /// `--max-cell-cost-usd DOLLARS`.
+    pub max_cell_cost: Option<Usd>,
+    /// `--max-cells N`.
+    pub max_cells: Option<u64>,
 }
 
 /// Reads the layers above the files, and collects what is wrong in them.
@@ -56,6 +65,34 @@ impl Overrides<'_> {
         part
     }
 
+    pub(super) fn environment_budget(&mut self, believed: &Believed) -> Budget {
+        let mut budget = Budget::default();
+        for (name, value) in believed.subcell_vars().filter(|(_, value)| !value.is_empty()) {
+            let name = name.to_string_lossy();
+            match name.strip_prefix(names::OUR_PREFIX).unwrap_or_default() {
+                "MAX_COST_USD" => budget.max_cost = self.variable_dollars(&name, value),
+                "MAX_CELL_COST_USD" => budget.max_cell_cost = self.variable_dollars(&name, value),
+                "MAX_CELLS" => budget.max_cells = self.variable_integer(&name, value, &MAX_CELLS).map(small),
+                _ => {}
+            }
+        }
+        budget
+    }
+
+    fn variable_dollars(&mut self, name: &str, value: &OsStr) -> Option<Sourced<Usd>> {
+        let text = value.to_string_lossy();
+        let found = text.parse().map_err(|_| format!("has to be {DOLLARS}, not {text:?}"));
+        self.checked(name, found)
+    }
+
+    pub(super) fn flags_budget(&mut self, flags: &Flags) -> Budget {
+        Budget {
+            max_cost: flags.max_cost.map(|value| flag("--max-cost-usd", value)),
+            max_cell_cost: flags.max_cell_cost.map(|value| flag("--max-cell-cost-usd", value)),
+            max_cells: self.flag_integer("--max-cells", flags.max_cells, &MAX_CELLS).map(small),
+        }
+    }
+
     fn variable(&mut self, name: &str, setting: &str, value: &OsStr, part: &mut InterceptPart) {
         match setting {
             "CLAUDE" => part.claude = self.variable_path(name, value, true).or(part.claude.take()),
@@ -67,8 +104,8 @@ impl Overrides<'_> {
             "ON_FAILURE" => part.on_failure = self.variable_word(name, value),
             "ON_PASS" => part.on_pass = self.variable_word(name, value),
             "DELIVERY" => part.delivery = self.variable_word(name, value),
-            // Ours, and no setting.
-            "DEPTH" | "AGENT_LIMITS" => {}
+            // Read by `environment_budget`; and ours, and no setting.
+            "MAX_COST_USD" | "MAX_CELL_COST_USD" | "MAX_CELLS" | "DEPTH" | "AGENT_LIMITS" => {}
             _ => self.warnings.push(of_variable(
                 name,
                 "is no setting of this version: it is ignored".to_owned(),

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::child_env::CELL_MARKS;
 use super::profile::{
-    AgentProfile, DELIVERY, Delivery, MAX_DEPTH, MAX_PARALLEL, ON_FAILURE, ON_PASS, OnFailure, OnPass, Room, Rooms,
-    SLOT_WAIT_S, TIMEOUT_S,
+    AgentProfile, Budget, DELIVERY, Delivery, MAX_CELLS, MAX_DEPTH, MAX_PARALLEL, ON_FAILURE, ON_PASS, OnFailure,
+    OnPass, Room, Rooms, SLOT_WAIT_S, TIMEOUT_S,
 };
 use super::source::{Problem, Sourced};
 use super::table_reader::{FileOrigin, TableReader};
@@ -33,6 +33,7 @@ pub(super) struct InterceptPart {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FilePart {
     pub(super) intercept: InterceptPart,
+    pub(super) budget: Budget,
     pub(super) child_env: BTreeMap<String, Sourced<String>>,
     pub(super) agents: BTreeMap<AgentType, AgentProfile>,
     pub(super) redact_patterns: Vec<Sourced<String>>,
@@ -76,9 +77,9 @@ impl FileReader<'_> {
         reader.finish();
         let mut rooms = guard.map(|table| self.guard(table)).unwrap_or_default();
         rooms.telemetry = self.room(telemetry);
-        rooms.budget = self.room(budget);
         FilePart {
             intercept: intercept.map(|table| self.intercept(table)).unwrap_or_default(),
+            budget: budget.map(|table| self.budget(table)).unwrap_or_default(),
             child_env: child.map(|table| self.child(table)).unwrap_or_default(),
             agents: agents.map(|table| self.agents(table)).unwrap_or_default(),
             redact_patterns: redact.map(|table| self.redact(table)).unwrap_or_default(),
@@ -115,6 +116,17 @@ impl FileReader<'_> {
             require_sandbox: sandbox.and_then(|named| self.path("intercept.require_sandbox", named)),
             ..part
         }
+    }
+
+    fn budget(&mut self, table: &Table) -> Budget {
+        let mut reader = TableReader::new("budget", table, self.origin, self.problems);
+        let budget = Budget {
+            max_cost: reader.dollars("max_cost_usd"),
+            max_cell_cost: reader.dollars("max_cell_cost_usd"),
+            max_cells: reader.integer("max_cells", &MAX_CELLS).map(small),
+        };
+        reader.finish();
+        budget
     }
 
     /// A path of a file: relative to its folder, or below the home folder.

@@ -68,7 +68,7 @@ fn what_the_embedded_defaults_show_as_comments_is_accepted() {
                 .unwrap_or_else(|| line.to_owned())
         })
         .collect();
-    assert_eq!(shown_keys, 17);
+    assert_eq!(shown_keys, 20);
     // A value without quotes before a comment without a mark would not be TOML: cut the explanations.
     let text: Vec<&str> = text
         .iter()

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::source::{Problem, Source, Sourced};
 use super::table_reader::{FileOrigin, Layer};
 use super::tree::Table;
-use crate::base::AgentType;
+use crate::base::{AgentType, Usd};
 
 /// `config/defaults.toml`: the values that everything starts from, with a comment each.
 pub const DEFAULTS_TOML: &str = include_str!("../../config/defaults.toml");
@@ -22,6 +22,9 @@ pub(super) const SLOT_WAIT_S: RangeInclusive<u64> = 0..=3600;
 pub(super) const MAX_PARALLEL: RangeInclusive<u64> = 1..=1024;
 /// How deep cells nest. Not 0: that would switch isolation off, which a project may not do by "lowering a limit".
 pub(super) const MAX_DEPTH: RangeInclusive<u64> = 1..=16;
+
+/// Cells of a session. 0 would switch isolation off.
+pub(super) const MAX_CELLS: RangeInclusive<u64> = 1..=1_000_000;
 
 pub(super) const ON_FAILURE: [(&str, OnFailure); 3] = [
     ("report", OnFailure::Report),
@@ -164,6 +167,17 @@ impl Default for Intercept {
     }
 }
 
+/// `[budget]`: what cells may cost; nothing limits them where nothing is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// What all cells of a session may cost, with the cells in them.
+    pub max_cost: Option<Sourced<Usd>>,
+    /// What one cell may cost.
+    pub max_cell_cost: Option<Sourced<Usd>>,
+    /// How many cells a session may have, with the cells in them.
+    pub max_cells: Option<Sourced<u32>>,
+}
+
 /// `[agent.NAME]`: what is particular to one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentProfile {
@@ -185,8 +199,6 @@ pub struct Room {
 pub struct Rooms {
     /// `[telemetry]`; never of the project.
     pub telemetry: Vec<Room>,
-    /// `[budget]`.
-    pub budget: Vec<Room>,
     /// `[guard.background]`.
     pub guard_background: Vec<Room>,
     /// `[guard.liveness]`.
@@ -200,6 +212,8 @@ pub struct Rooms {
 pub struct Profile {
     /// `[intercept]`.
     pub intercept: Intercept,
+    /// `[budget]`.
+    pub budget: Budget,
     /// `[child.env]`: variables of every cell. None of them marks the cell.
     pub child_env: BTreeMap<String, Sourced<String>>,
     /// `[agent.NAME]`.

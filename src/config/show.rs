@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::profile::{DEFAULTS_TOML, Intercept, Profile, Room};
+use super::profile::{Budget, DEFAULTS_TOML, Intercept, Profile, Room};
 use super::source::{Source, Sourced};
 use super::tree::{Item, Table};
 
@@ -26,6 +26,7 @@ impl Profile {
         }
         rows.0.remove("redact.patterns");
         rows.intercept(&self.intercept);
+        rows.budget(&self.budget);
         for (name, value) in &self.child_env {
             rows.put(&format!("child.env.{name}"), text(&value.value), &value.source);
         }
@@ -39,7 +40,6 @@ impl Profile {
         rows.rooms("guard.liveness", &self.rooms.guard_liveness);
         rows.rooms("guard.bash", &self.rooms.guard_bash);
         rows.rooms("telemetry", &self.rooms.telemetry);
-        rows.rooms("budget", &self.rooms.budget);
         rows.0
     }
 }
@@ -73,6 +73,26 @@ impl Rows {
         match &intercept.max_parallel {
             Some(cap) => self.put("intercept.max_parallel", cap.value.to_string(), &cap.source),
             None => self.unset("intercept.max_parallel"),
+        }
+    }
+
+    fn budget(&mut self, budget: &Budget) {
+        for (key, cost) in [
+            ("budget.max_cost_usd", &budget.max_cost),
+            ("budget.max_cell_cost_usd", &budget.max_cell_cost),
+        ] {
+            match cost {
+                Some(cost) => self.put(
+                    key,
+                    cost.value.to_string().trim_start_matches('$').to_owned(),
+                    &cost.source,
+                ),
+                None => self.unset(key),
+            }
+        }
+        match &budget.max_cells {
+            Some(cells) => self.put("budget.max_cells", cells.value.to_string(), &cells.source),
+            None => self.unset("budget.max_cells"),
         }
     }
 

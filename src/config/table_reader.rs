@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::source::{Problem, Source, Sourced};
 use super::tree::{Entry, Item, Node, Table};
+use crate::base::Usd;
 
 /// Which of the two files a table is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +87,15 @@ impl<'t, 'p> TableReader<'t, 'p> {
             item.as_integer()
                 .and_then(|number| u64::try_from(number).ok())
                 .filter(|number| range.contains(number))
+        })
+    }
+
+    /// The amount of US dollars at `key`: a float or an integer.
+    pub fn dollars(&mut self, key: &'static str) -> Option<Sourced<Usd>> {
+        self.typed(key, DOLLARS, |item| match item {
+            Item::Float(number) => Usd::limit(*number).ok(),
+            Item::Integer(number) => number.to_string().parse().ok(),
+            Item::Text(_) | Item::Boolean(_) | Item::Datetime(_) | Item::Array(_) | Item::Table(_) => None,
         })
     }
 
@@ -184,6 +194,9 @@ impl<'t, 'p> TableReader<'t, 'p> {
     }
 }
 
+/// What a message says of an amount.
+pub(super) const DOLLARS: &str = "an amount of US dollars above 0 and up to 1000000";
+
 /// What a message says of the integers that a setting takes.
 pub(super) fn integer_in(range: &RangeInclusive<u64>) -> String {
     format!("an integer from {} to {}", range.start(), range.end())
@@ -199,8 +212,7 @@ fn describe(item: &Item) -> String {
     match item {
         Item::Text(text) => format!("{:?}", text.chars().take(40).collect::<String>()),
         Item::Integer(number) => number.to_string(),
-        Item::Float(_) | Item::Boolean(_) | Item::Datetime(_) | Item::Array(_) | Item::Table(_) => {
-            item.kind().to_owned()
-        }
+        Item::Float(number) => number.to_string(),
+        Item::Boolean(_) | Item::Datetime(_) | Item::Array(_) | Item::Table(_) => item.kind().to_owned(),
     }
 }

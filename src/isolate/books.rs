@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::base::chain::Chain;
 use crate::ledger::record::ResultFile;
-use crate::ledger::{Claim, End, Ending, LedgerError, Record, RecordName, State, Store, Stored, cost_file};
+use crate::ledger::{Budget, Claim, End, Ending, LedgerError, Record, RecordName, State, Store, Stored, cost_file};
 use crate::process::Report;
 use crate::telemetry::live;
 pub(super) use crate::trace::folders::{IN_OUTPUT, IN_STATE};
@@ -57,6 +57,8 @@ pub(super) enum Entry {
     Ours(Option<RecordName>),
     /// Another hook of the same call fills it.
     Theirs(RecordName, Box<Record>),
+    /// There is to be no cell, for this reason: the session's budget is against it, or cannot be checked.
+    Refused(String),
 }
 
 impl Books {
@@ -76,6 +78,27 @@ impl Books {
         }
     }
 
+    /// Claims the call of `record`, a cell that `budget` limits; what it may cost is put into the record.
+    pub(super) fn claim_within(&mut self, record: &mut Record, budget: &Budget) -> Entry {
+        if budget.is_unlimited() {
+            return self.claim(record);
+        }
+        let unchecked = |why: &str| {
+            Entry::Refused(format!(
+                "subcell: the budget cannot be checked, so no cell is made: {why}. Tell the user."
+            ))
+        };
+        let Some(store) = &self.store else {
+            return unchecked(&self.troubles.join("; "));
+        };
+        match store.claim_within(record, budget) {
+            Ok(Claim::Created(name)) => Entry::Ours(Some(name)),
+            Ok(Claim::Joined(name, found)) => Entry::Theirs(name, found),
+            Ok(Claim::Refused(exceeded)) => Entry::Refused(exceeded.reason()),
+            Err(error) => unchecked(&Chain(&error).to_string()),
+        }
+    }
+
     /// Claims the call of `record`.
     pub(super) fn claim(&mut self, record: &Record) -> Entry {
         let Some(store) = &self.store else {
@@ -84,6 +107,7 @@ impl Books {
         match store.claim(record) {
             Ok(Claim::Created(name)) => Entry::Ours(Some(name)),
             Ok(Claim::Joined(name, found)) => Entry::Theirs(name, found),
+            Ok(Claim::Refused(exceeded)) => Entry::Refused(exceeded.reason()),
             Err(error) => {
                 self.trouble(&error);
                 Entry::Ours(None)

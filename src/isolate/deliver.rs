@@ -45,7 +45,8 @@ pub fn deliver(ended: &Ended<'_>) -> (HookReply, Delivery) {
     let succeeded = ended.end.ending.is_success() && ended.answer.is_some();
     let (reply, delivery) = match ended.on_failure {
         OnFailure::Deny if !succeeded => by_denial(ended, ""),
-        OnFailure::Builtin if !succeeded => by_the_built_in(&ended.end.ending),
+        // A subagent in the parent's process would go on spending what the budget forbids.
+        OnFailure::Builtin if !succeeded && !over_budget(&ended.end.ending) => by_the_built_in(&ended.end.ending),
         OnFailure::Report | OnFailure::Deny | OnFailure::Builtin => match ended.handover.mode {
             Mode::Echo => by_echo(ended),
             Mode::Receipt => by_receipt(ended, succeeded),
@@ -54,6 +55,10 @@ pub fn deliver(ended: &Ended<'_>) -> (HookReply, Delivery) {
         },
     };
     (leaks.map_or(reply.clone(), |note| reply.telling(&note)), delivery)
+}
+
+const fn over_budget(ending: &Ending) -> bool {
+    matches!(ending, Ending::OverBudget { .. })
 }
 
 fn mark(ended: &Ended<'_>, text: &str) -> Mark {

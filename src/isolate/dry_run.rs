@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::intercept::{Interception, intercept};
 use super::prepare::{Prepared, prepare};
-use super::run::{Firing, policy, redactor, standing};
+use super::run::{Firing, budget, policy, redactor, standing};
 use crate::base::redact::{mask_arguments, mask_value};
 
 /// Decides the event as the hook would, starts nothing, writes nothing, and says what would happen.
@@ -24,7 +24,12 @@ pub fn dry_run(firing: &Firing<'_>) -> String {
         Interception::Isolate(call) => call,
     };
     match prepare(firing, &call) {
-        Ok(prepared) => show(firing, &prepared),
+        Ok(mut prepared) => {
+            if let Some(limit) = budget(firing.profile).of_a_cell() {
+                prepared.plan.limit_cost(limit);
+            }
+            show(firing, &prepared)
+        }
         Err(reason) => format!("refused: {reason}\n"),
     }
 }

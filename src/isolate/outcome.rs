@@ -16,6 +16,9 @@ use crate::protocol::{ChildOutputError, ChildResult};
 /// Characters of a child's own words that a record keeps.
 const DETAIL_LIMIT: usize = 2_000;
 
+/// The subtype of a child that `--max-budget-usd` stopped (2.1.156 to 2.1.332).
+const OVER_BUDGET: &str = "error_max_budget_usd";
+
 /// What is known of a child that has ended.
 #[derive(Debug)]
 pub struct Evidence<'a> {
@@ -165,6 +168,9 @@ fn verdict(result: &ChildResult, needs_structure: bool, redact: &dyn Fn(&str) ->
     // The client's own words, 2.1.156 to 2.1.332; the API status is null there and the cost 0.
     if fault == ChildFault::IsError && said.starts_with("Not logged in") {
         return Ending::NotLoggedIn { detail };
+    }
+    if result.subtype.as_deref() == Some(OVER_BUDGET) {
+        return Ending::OverBudget { detail };
     }
     let subtype = result
         .subtype

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::intercept::{AgentCall, Isolation};
-use crate::base::{AgentType, CellId, SessionId};
+use crate::base::{AgentType, CellId, SessionId, Usd};
 use crate::process::{Limits, SpawnPlan};
 use crate::protocol::ClientVersion;
 
@@ -56,6 +56,15 @@ pub struct CellPlan {
     pub prompt: Vec<u8>,
     /// The name of its git worktree, where the call asked for one.
     pub worktree: Option<String>,
+}
+
+impl CellPlan {
+    /// Lets the child stop once it has cost this much. All versions have the flag; they look after each answer.
+    pub fn limit_cost(&mut self, limit: Usd) {
+        self.spawn
+            .args
+            .push(format!("--max-budget-usd={}", limit.digits()).into());
+    }
 }
 
 /// Makes the plan.

@@ -80,14 +80,7 @@ pub(super) fn prepare(firing: &Firing<'_>, call: &AgentCall) -> Result<Prepared,
             Chain(error)
         )
     })?;
-    let schema = firing
-        .profile
-        .agents
-        .get(&call.agent_type)
-        .map(|agent| schema::read(&agent.json_schema.value));
-    let schema = schema
-        .transpose()
-        .map_err(|problem| format!("subcell: {problem}. Tell the user."))?;
+    let schema = schema_of(firing, call, &lineage.agent)?;
     let (cell_id, session) = (CellId::new(), SessionId::random());
     let (trace, context) = trace(firing);
     let limits = limits::to_text(&lineage.limits);
@@ -129,6 +122,25 @@ pub(super) fn prepare(firing: &Firing<'_>, call: &AgentCall) -> Result<Prepared,
         warnings: warnings(&lineage),
         planned: UnixNanos::now(),
     })
+}
+
+/// The schema that the answer of the called agent must meet, as text.
+///
+/// A client hands structured output in by a tool of its own, which a definition's list of tools has to name like any
+/// other (2.1.156, 2.1.226, 2.1.332): without it a cell could only fail, after it has been paid for.
+fn schema_of(firing: &Firing<'_>, call: &AgentCall, agent: &AgentMatch) -> Result<Option<String>, String> {
+    let Some(configured) = firing.profile.agents.get(&call.agent_type) else {
+        return Ok(None);
+    };
+    let refused = |problem: String| format!("subcell: {problem}. Tell the user.");
+    let text = schema::read(&configured.json_schema.value).map_err(refused)?;
+    match agent {
+        AgentMatch::Found(found) if !schema::can_be_met(&found.definition) => Err(refused(format!(
+            "the agent {} has to give an answer by a JSON schema, and its `tools` do not name StructuredOutput, so it cannot",
+            call.agent_type
+        ))),
+        AgentMatch::Found(_) | AgentMatch::Ambiguous | AgentMatch::NotFound => Ok(Some(text)),
+    }
 }
 
 /// The executable of the parent's process.

@@ -49,6 +49,7 @@ pub(super) fn bare(firing: &Firing<'_>, tool_use_id: ToolUseId, state: State) ->
             model_source: "none".to_owned(),
             effort: text("effort").map(short),
             isolation: text("isolation").map(short),
+            cost_limit: None,
             prompt_bytes: prompt.len() as u64,
             prompt_sha256: sha256_hex(prompt.as_bytes()),
         },

@@ -17,7 +17,7 @@ use crate::base::redact::Redactor;
 use crate::base::{AgentType, ToolUseId, UnixNanos};
 use crate::config::{Guard, OnPass, Profile, Surroundings};
 use crate::ledger::record::{Delivery, DeliveryMode, ExportState};
-use crate::ledger::{End, PassReason, Record, RecordName, State};
+use crate::ledger::{Budget, End, PassReason, Record, RecordName, State};
 use crate::process::Signals;
 use crate::protocol::{HookEvent, HookReply};
 
@@ -90,6 +90,17 @@ pub(super) fn policy(profile: &Profile) -> Policy {
     }
 }
 
+/// The part of the configuration that limits what cells may cost.
+#[must_use]
+pub(super) fn budget(profile: &Profile) -> Budget {
+    let budget = &profile.budget;
+    Budget {
+        session: budget.max_cost.as_ref().map(|limit| limit.value),
+        cell: budget.max_cell_cost.as_ref().map(|limit| limit.value),
+        cells: budget.max_cells.as_ref().map(|limit| limit.value),
+    }
+}
+
 fn pass(firing: &Firing<'_>, tool_use_id: Option<ToolUseId>, reason: PassReason) -> HookReply {
     let text = reason.text();
     if firing.profile.intercept.on_pass.value == OnPass::Deny {
@@ -122,15 +133,21 @@ fn open_books(firing: &Firing<'_>) -> Books {
 }
 
 fn isolate(firing: &Firing<'_>, call: &AgentCall) -> HookReply {
-    let prepared = match prepare(firing, call) {
+    let mut prepared = match prepare(firing, call) {
         Ok(prepared) => prepared,
         Err(reason) => return refuse(firing, Some(call.tool_use_id.clone()), reason),
     };
     let mut books = open_books(firing);
-    let opening = records::opening(firing, call, &prepared);
-    let reply = match books.claim(&opening) {
-        Entry::Ours(name) => cell(firing, call, &prepared, (&mut books, name)),
+    let mut opening = records::opening(firing, call, &prepared);
+    let reply = match books.claim_within(&mut opening, &budget(firing.profile)) {
+        Entry::Ours(name) => {
+            if let Some(limit) = &opening.asked.cost_limit {
+                prepared.plan.limit_cost(limit.usd);
+            }
+            cell(firing, call, &prepared, (&mut books, name))
+        }
         Entry::Theirs(name, found) => second(firing, call, &prepared, (&mut books, name, *found)),
+        Entry::Refused(reason) => HookReply::Deny { reason, message: None },
     };
     books
         .troubles()

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::config::file::{self, Links};
+use crate::protocol::agent_file::AgentDefinition;
 
 /// Reads a schema as the text for `--json-schema`. A client of 2.1.156 takes a broken one, prints nothing and exits with
 /// 0; so it is checked here.
@@ -23,9 +24,35 @@ pub(super) fn read(path: &Path) -> Result<String, String> {
     }
 }
 
+/// The tool by which a client hands structured output in.
+const TOOL: &str = "StructuredOutput";
+
+/// Whether an agent of this definition has the tool that an answer by a schema takes.
+pub(super) fn can_be_met(definition: &AgentDefinition) -> bool {
+    let listed = definition.tools.as_ref();
+    let has_it = listed.is_none_or(|tools| tools.iter().any(|tool| tool == TOOL));
+    has_it && !definition.disallowed_tools.iter().any(|tool| tool == TOOL)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_of_tools_has_to_name_the_one_for_the_answer() {
+        for (front, expected) in [
+            ("", true),
+            ("tools: '*'\n", true),
+            ("tools: Read, StructuredOutput\n", true),
+            ("tools: Read\n", false),
+            ("tools: []\n", false),
+            ("disallowedTools: StructuredOutput\n", false),
+        ] {
+            let text = format!("---\nname: judge\ndescription: d\n{front}---\nJudge.\n");
+            let definition = AgentDefinition::from_markdown(text.as_bytes()).unwrap();
+            assert_eq!(can_be_met(&definition), expected, "{front}");
+        }
+    }
 
     #[test]
     fn only_a_json_object_is_a_schema() {

@@ -43,6 +43,12 @@ pub enum Ending {
         /// The deadline, in milliseconds.
         limit_ms: u64,
     },
+    /// The child stopped because it had cost as much as it may; its client looks after each answer, so it may have cost
+    /// somewhat more.
+    OverBudget {
+        /// What the child said, redacted and cut.
+        detail: String,
+    },
     /// No slot became free in time; nothing was started.
     NoSlot {
         /// The wait, in milliseconds.
@@ -101,6 +107,7 @@ impl Ending {
             Self::ChildError { .. } => "child_error",
             Self::NotLoggedIn { .. } => "not_logged_in",
             Self::TimedOut { .. } => "timed_out",
+            Self::OverBudget { .. } => "over_budget",
             Self::NoSlot { .. } => "no_slot",
             Self::CrashedCode { .. } => "crashed_code",
             Self::CrashedSignal { .. } => "crashed_signal",
@@ -136,6 +143,11 @@ impl Ending {
                     limit_ms / 1000
                 )
             }
+            Self::OverBudget { detail } => with_detail(
+                "the child had cost as much as it may and was stopped (max_cell_cost_usd, or what was left of max_cost_usd)"
+                    .to_owned(),
+                detail,
+            ),
             Self::NoSlot { waited_ms } => format!(
                 "no slot became free within {} s; raise slot_wait_s or max_parallel, or start fewer at once",
                 waited_ms / 1000

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::ending::Ending;
-use crate::base::{AgentType, CellId, ProcessIdentity, SessionId, SpanId, ToolUseId, TraceId, UnixNanos};
+use crate::base::{AgentType, CellId, ProcessIdentity, SessionId, SpanId, ToolUseId, TraceId, UnixNanos, Usd};
 use crate::protocol::Tokens;
 
 /// The format that this version writes, and the newest it reads.
@@ -72,10 +72,32 @@ pub struct Asked {
     pub effort: Option<String>,
     /// `isolation` of the call.
     pub isolation: Option<String>,
+    /// What the cell may cost; `None` where nothing limits it.
+    #[serde(default)]
+    pub cost_limit: Option<CostLimit>,
     /// The prompt's size in bytes.
     pub prompt_bytes: u64,
     /// The prompt's SHA-256.
     pub prompt_sha256: String,
+}
+
+/// What a cell may cost: passed on as `--max-budget-usd`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CostLimit {
+    /// The amount, in US dollars.
+    pub usd: Usd,
+    /// What it is a limit of.
+    pub of: LimitOf,
+}
+
+/// See [`CostLimit::of`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitOf {
+    /// Each cell's.
+    Cell,
+    /// The session's: the amount is what was left of it.
+    Session,
 }
 
 /// The stored result.

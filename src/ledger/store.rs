@@ -8,10 +8,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::budget::{Budget, Exceeded, Standing};
 use super::error::{LedgerError, io_error};
 use super::files;
 use super::name::RecordName;
-use super::record::{FORMAT, Record, ResultFile};
+use super::record::{FORMAT, Record, ResultFile, State};
 use crate::base::digest::sha256_hex;
 use crate::base::{Links, read_bounded};
 
@@ -27,6 +28,8 @@ pub enum Claim {
     Created(RecordName),
     /// Another hook of the same call (a second settings scope) has it already.
     Joined(RecordName, Box<Record>),
+    /// The session's budget is against it; the record says so, where it could be written.
+    Refused(Exceeded),
 }
 
 /// A folder of records.
@@ -72,6 +75,38 @@ impl Store {
     /// [`LedgerError::Io`] where the folder cannot be locked or written, or where both names are taken by others.
     pub fn claim(&self, record: &Record) -> Result<Claim, LedgerError> {
         let _lock = self.lock()?;
+        self.claim_locked(record)
+    }
+
+    /// The same for a cell that `budget` limits: it is checked, and what the cell may cost is put into the record, under
+    /// the lock under which the record is made. So no two hooks can spend the same rest.
+    ///
+    /// # Errors
+    /// [`LedgerError`]; also where a record of the folder cannot be read, since what it has cost is not known then.
+    pub fn claim_within(&self, record: &mut Record, budget: &Budget) -> Result<Claim, LedgerError> {
+        let _lock = self.lock()?;
+        let Listing { records, unreadable } = self.list()?;
+        if let Some(error) = unreadable.into_iter().next() {
+            return Err(error);
+        }
+        if let Some((name, found)) = records.iter().find(|(_, found)| same_call(found, record)) {
+            return Ok(Claim::Joined(name.clone(), Box::new(found.clone())));
+        }
+        let standing = Standing::of(&record.parent_session, records.iter().map(|(_, record)| record));
+        match budget.admit(standing) {
+            Ok(limit) => record.asked.cost_limit = limit,
+            Err(exceeded) => {
+                record.state = State::Refused {
+                    reason: exceeded.reason(),
+                };
+                self.claim_locked(record)?;
+                return Ok(Claim::Refused(exceeded));
+            }
+        }
+        self.claim_locked(record)
+    }
+
+    fn claim_locked(&self, record: &Record) -> Result<Claim, LedgerError> {
         let names = [
             RecordName::of(&record.tool_use_id),
             RecordName::of_session(&record.tool_use_id, &record.parent_session),

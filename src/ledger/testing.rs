@@ -22,6 +22,7 @@ pub(crate) fn running(tool_use: &str, session: &str) -> Record {
             model_source: "call".into(),
             effort: None,
             isolation: None,
+            cost_limit: None,
             prompt_bytes: 10,
             prompt_sha256: "0".repeat(64),
         },

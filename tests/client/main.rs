@@ -23,11 +23,15 @@
     reason = "a test starts the real client, and its place is told by the environment"
 )]
 
+mod budget;
 mod cells;
 mod clients;
 mod delivery;
 mod doctor;
 mod frame;
+#[path = "../common/fullsend/mod.rs"]
+mod fullsend;
+mod fullsend_run;
 mod guard_bash;
 mod guards;
 mod installed;

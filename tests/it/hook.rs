@@ -126,6 +126,13 @@ impl Scene {
         self.run_on(self.payload.to_string().as_bytes())
     }
 
+    /// Starts the hook of the same call under another id.
+    pub(crate) fn start_as(&self, id: &str) -> Running {
+        let mut payload = self.payload.clone();
+        payload["tool_use_id"] = id.into();
+        self.start_on(payload.to_string().as_bytes())
+    }
+
     pub(crate) fn run_on(&self, stdin: &[u8]) -> Run {
         self.start_on(stdin).wait()
     }
@@ -181,7 +188,7 @@ impl Scene {
         (running, pipe)
     }
 
-    fn cells(&self) -> PathBuf {
+    pub(crate) fn cells(&self) -> PathBuf {
         self.home.path().join(".local/state/subcell/cells")
     }
 

@@ -11,6 +11,7 @@
     reason = "tests start processes and are no part of the layers"
 )]
 
+mod budget;
 mod cells;
 mod collector;
 mod doctor;
@@ -18,6 +19,9 @@ mod documents;
 mod emit;
 mod emit_run;
 mod emit_scene;
+#[path = "../common/fullsend/mod.rs"]
+mod fullsend;
+mod fullsend_contract;
 mod guard_background;
 mod guard_commands;
 mod guard_liveness;
