@@ -6,8 +6,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 host=$(rustc -vV | sed -n 's/^host: //p')
+flags="-C target-feature=+crt-static -C relocation-model=static"
+# Rust links with its own lld on this one, which keeps one of equal functions; other linkers do not know the option.
+[[ $host != x86_64-unknown-linux-gnu ]] || flags+=" -C link-arg=-Wl,--icf=all"
 # --target, even for the host itself: without it the flags would also apply to procedural macros, which cannot be static.
-RUSTFLAGS="-C target-feature=+crt-static -C relocation-model=static" \
+RUSTFLAGS=$flags \
   cargo build --release --locked --bin subcell --target "$host" "$@" >&2
 
 binary=${CARGO_TARGET_DIR:-$PWD/target}/$host/release/subcell
