@@ -31,7 +31,9 @@ mod doctor;
 mod frame;
 #[path = "../common/fullsend/mod.rs"]
 mod fullsend;
+mod fullsend_ended;
 mod fullsend_run;
+mod fullsend_stage;
 mod guard_bash;
 mod guards;
 mod installed;
