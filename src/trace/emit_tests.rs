@@ -143,6 +143,24 @@ fn five_hundred_cells_go_batch_after_batch_and_none_is_lost() {
 }
 
 #[test]
+fn large_records_go_in_requests_that_a_collector_takes() {
+    let scene = Scene::new(6);
+    for n in 0..6 {
+        let name = RecordName::parse(&format!("toolu_{n:04}")).unwrap();
+        let detail = "x".repeat(3 * 1024 * 1024);
+        let ending = Ending::Unreadable { detail };
+        let end = End::bare(ending, UnixNanos::from_nanos(9));
+        let changed = scene.store.change(&name, |record| {
+            record.state = State::Ended(Box::new(end));
+        });
+        changed.unwrap();
+    }
+    let tally = scene.emit(&[lasting()]);
+    assert_eq!((tally.sent, tally.waiting, scene.marked()), (4, 2, 4));
+    assert_eq!(scene.calls.borrow().len(), 3);
+}
+
+#[test]
 fn one_bad_batch_does_not_keep_the_others_and_a_dead_collector_keeps_all() {
     let scene = Scene::new(120);
     let tally = scene.emit(&[GOOD, lasting(), GOOD]);
