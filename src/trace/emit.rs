@@ -235,7 +235,8 @@ impl Run<'_> {
             let Failure::Passing { retry_after, .. } = &failure else {
                 return Err(failure);
             };
-            let pause = retry_after.unwrap_or(wait);
+            // Who asks for no pause, again and again, would be asked thousands of times within the budget.
+            let pause = retry_after.map_or(wait, |asked| asked.max(wait));
             if pause >= self.deadline.remaining() {
                 return Err(failure);
             }

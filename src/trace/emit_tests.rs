@@ -110,6 +110,7 @@ fn a_failure_that_passes_is_tried_again_and_one_that_lasts_is_not() {
     for (outcomes, requests, sent, waits) in [
         (&[passing(None), passing(None), GOOD][..], 3, 1, &[200, 400][..]),
         (&[passing(Some(3)), GOOD], 2, 1, &[3000]),
+        (&[passing(Some(0)), passing(Some(0)), GOOD], 3, 1, &[200, 400]),
         // More than there is time for: nothing is waited for in vain.
         (&[passing(Some(3600)), GOOD], 1, 0, &[]),
         (&[lasting(), GOOD], 1, 0, &[]),
