@@ -76,10 +76,13 @@ fn is_projects(problem: &Problem) -> bool {
     matches!(problem.source, Source::Project { .. })
 }
 
-/// A variable has its name in front of it, so that the redactor sees what kind of value it is; of our own keys none
-/// holds a secret by its name.
+/// A variable has its name in front of it, so that the redactor sees what kind of value it is; of our own keys only the
+/// export's headers hold a secret by their name, and a credential among them may have any form.
 fn masked(key: &str, shown: &Shown, redactor: &Redactor) -> Option<String> {
     let value = shown.value.as_ref()?;
+    if key.starts_with("telemetry.headers") {
+        return Some("\"[redacted]\"".to_owned());
+    }
     let Some(name) = key.strip_prefix("child.env.") else {
         return Some(visible(&redactor.text(value).text).into_owned());
     };

@@ -129,7 +129,10 @@ impl<'t, 'p> TableReader<'t, 'p> {
         if let Item::Table(table) = &entry.node.item {
             return Some(table);
         }
-        self.wrong(entry, "a table");
+        // Its kind alone: what stands in a table's place may be a list of headers.
+        let kind = entry.node.item.kind();
+        let what = format!("{} has to be a table, not {kind}", self.shown(&entry.key));
+        self.problems.push(self.origin.problem(entry.line, what));
         None
     }
 

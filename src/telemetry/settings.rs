@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::layers::{Pairs, Raw};
-use super::settings_text::{below_base, endpoint_problem, is_header, shown};
+use super::settings_text::{below_base, endpoint_problem, is_framing, is_header, shown, token};
 use crate::config::{Problem, Sourced};
 
 /// How long one request may take where nobody says (specification: 10 s).
@@ -198,7 +198,12 @@ impl Judge {
         let (good, bad): (Pairs, Pairs) = value.into_iter().partition(|(name, value)| is_header(name, value));
         self.problems.extend(bad.into_iter().map(|(name, _)| Problem {
             source: source.clone(),
-            what: format!("{name:?} and its value cannot be an HTTP header"),
+            what: format!("{:?} and its value cannot be an HTTP header", token(&name)),
+        }));
+        let (framing, good): (Pairs, Pairs) = good.into_iter().partition(|(name, _)| is_framing(name));
+        self.problems.extend(framing.into_iter().map(|(name, _)| Problem {
+            source: source.clone(),
+            what: format!("{name:?} follows from the body, and cannot be set"),
         }));
         good
     }

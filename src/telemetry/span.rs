@@ -110,4 +110,19 @@ impl Span {
             .find(|(known, _)| *known == name)
             .map(|(_, value)| value)
     }
+
+    /// The bytes of its texts, which are nearly all of what a large span is.
+    #[must_use]
+    pub fn text_bytes(&self) -> usize {
+        let value = |(_, value): &(&'static str, Value)| match value {
+            Value::Text(text) => text.len(),
+            Value::Texts(texts) => texts.iter().map(String::len).sum(),
+            Value::Integer(_) | Value::Float(_) | Value::Flag(_) => 0,
+        };
+        let status = match &self.status {
+            Status::Unset => 0,
+            Status::Error(description) => description.len(),
+        };
+        self.attributes.iter().map(value).sum::<usize>() + status
+    }
 }

@@ -16,6 +16,9 @@ use crate::telemetry::{Failure, Sent, Span};
 
 /// Cells of one request: some hundred kilobytes, far below what collectors take (20 MiB as a rule).
 const BATCH: usize = 50;
+/// Bytes of text after which a request takes no further cell. A record holds up to 4 MiB, and a collector takes a body of
+/// some megabytes only (the OpenTelemetry Collector 20 MiB; the exporter itself refuses 64 MiB).
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// The first wait before a request is repeated; each further one is twice as long, to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -96,9 +99,14 @@ pub fn emit(order: &Order<'_>, ways: &Ways<'_>) -> Tally {
         },
     };
     let waiting: Vec<&Cell> = gathered.cells.iter().filter(|cell| run.waits(cell)).collect();
-    for batch in waiting.chunks(BATCH) {
-        run.batch(batch);
+    let mut batch = Batch::default();
+    for cell in waiting {
+        run.add(cell, &mut batch);
+        if batch.is_full() {
+            run.deliver(&std::mem::take(&mut batch));
+        }
     }
+    run.deliver(&batch);
     run.tally
 }
 
@@ -117,6 +125,26 @@ struct Loaded<'a> {
     state: State,
 }
 
+/// The cells of one request.
+#[derive(Default)]
+struct Batch<'a> {
+    cells: Vec<Loaded<'a>>,
+    spans: Vec<Span>,
+    bytes: usize,
+}
+
+impl<'a> Batch<'a> {
+    fn add(&mut self, cell: Loaded<'a>, spans: Vec<Span>) {
+        self.cells.push(cell);
+        self.bytes += spans.iter().map(Span::text_bytes).sum::<usize>();
+        self.spans.extend(spans);
+    }
+
+    fn is_full(&self) -> bool {
+        self.cells.len() >= BATCH || self.bytes >= BATCH_BYTES
+    }
+}
+
 impl Run<'_> {
     fn waits(&mut self, cell: &Cell) -> bool {
         match cell.standing {
@@ -128,33 +156,31 @@ impl Run<'_> {
         false
     }
 
-    fn batch(&mut self, cells: &[&Cell]) {
+    fn add<'a>(&mut self, cell: &'a Cell, batch: &mut Batch<'a>) {
         if self.given_up {
-            self.tally.waiting += cells.len();
+            self.tally.waiting += 1;
             return;
         }
-        let (mut loaded, mut batch) = (Vec::new(), Vec::new());
-        for cell in cells {
-            match self.load(cell) {
-                Ok(Some((state, spans))) => {
-                    loaded.push(Loaded { cell, state });
-                    batch.extend(spans);
-                }
-                Ok(None) => self.tally.unsampled += 1,
-                Err(error) => {
-                    self.tally.broken += 1;
-                    self.tally.troubles.push(Chain(&error).to_string());
-                }
+        match self.load(cell) {
+            Ok(Some((state, spans))) => batch.add(Loaded { cell, state }, spans),
+            Ok(None) => self.tally.unsampled += 1,
+            Err(error) => {
+                self.tally.broken += 1;
+                self.tally.troubles.push(Chain(&error).to_string());
             }
         }
+    }
+
+    fn deliver(&mut self, batch: &Batch<'_>) {
+        let loaded = &batch.cells;
         if loaded.is_empty() {
             return;
         }
-        match self.send(&batch) {
+        match self.send(&batch.spans) {
             Ok(Sent { warning }) => {
                 self.tally.warnings.extend(warning);
                 self.tally.sent += loaded.len();
-                for cell in &loaded {
+                for cell in loaded {
                     self.mark(cell);
                 }
             }
@@ -209,7 +235,8 @@ impl Run<'_> {
             let Failure::Passing { retry_after, .. } = &failure else {
                 return Err(failure);
             };
-            let pause = retry_after.unwrap_or(wait);
+            // Who asks for no pause, again and again, would be asked thousands of times within the budget.
+            let pause = retry_after.map_or(wait, |asked| asked.max(wait));
             if pause >= self.deadline.remaining() {
                 return Err(failure);
             }

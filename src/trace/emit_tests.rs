@@ -110,6 +110,7 @@ fn a_failure_that_passes_is_tried_again_and_one_that_lasts_is_not() {
     for (outcomes, requests, sent, waits) in [
         (&[passing(None), passing(None), GOOD][..], 3, 1, &[200, 400][..]),
         (&[passing(Some(3)), GOOD], 2, 1, &[3000]),
+        (&[passing(Some(0)), passing(Some(0)), GOOD], 3, 1, &[200, 400]),
         // More than there is time for: nothing is waited for in vain.
         (&[passing(Some(3600)), GOOD], 1, 0, &[]),
         (&[lasting(), GOOD], 1, 0, &[]),
@@ -140,6 +141,24 @@ fn five_hundred_cells_go_batch_after_batch_and_none_is_lost() {
     assert_eq!((tally.sent, scene.marked()), (500, 500));
     let calls = scene.calls.borrow();
     assert!(calls.iter().all(|spans| spans.len() <= 50 * 6) && calls.len() == 10);
+}
+
+#[test]
+fn large_records_go_in_requests_that_a_collector_takes() {
+    let scene = Scene::new(6);
+    for n in 0..6 {
+        let name = RecordName::parse(&format!("toolu_{n:04}")).unwrap();
+        let detail = "x".repeat(3 * 1024 * 1024);
+        let ending = Ending::Unreadable { detail };
+        let end = End::bare(ending, UnixNanos::from_nanos(9));
+        let changed = scene.store.change(&name, |record| {
+            record.state = State::Ended(Box::new(end));
+        });
+        changed.unwrap();
+    }
+    let tally = scene.emit(&[lasting()]);
+    assert_eq!((tally.sent, tally.waiting, scene.marked()), (4, 2, 4));
+    assert_eq!(scene.calls.borrow().len(), 3);
 }
 
 #[test]

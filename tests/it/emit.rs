@@ -138,6 +138,17 @@ fn troubles() -> Vec<Trouble> {
             1,
             "HTTP status 429",
         ),
+        (
+            vec![Reply::Answer(
+                200,
+                "",
+                "text/html; charset=utf-8",
+                b"<html>log in".to_vec(),
+            )],
+            false,
+            1,
+            "with a web page",
+        ),
         (vec![partial(3, "too old")], false, 1, "rejected 3 spans: too old"),
         (
             vec![Reply::Answer(200, "", "application/json", json_partial)],

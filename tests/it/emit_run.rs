@@ -185,17 +185,27 @@ fn a_post_script_fails_no_run_unless_it_is_strict() {
     scene.set("SUBCELL_EMIT_STRICT", "1");
     assert_eq!(code(&post(&scene, &run, "")), 1);
     // Without the program nothing can be sent.
-    let bare = |strict: &str| {
+    let bare = |program: &str, strict: &str| {
         let mut command = scene.command(&post_script(), &[]);
         let output = command
             .current_dir(&run)
-            .env("SUBCELL_BIN", "/nonexistent")
+            .env("SUBCELL_BIN", program)
             .env("SUBCELL_EMIT_STRICT", strict)
             .output();
         output.unwrap()
     };
-    assert_eq!((code(&bare("")), code(&bare("1"))), (0, 1));
-    assert!(stderr(&bare("")).contains("/nonexistent"));
+    let missing = "/nonexistent";
+    assert_eq!((code(&bare(missing, "")), code(&bare(missing, "1"))), (0, 1));
+    assert!(stderr(&bare(missing, "")).contains(missing));
+    // What is there may be no program, or end with any code.
+    for program in ["/bin", "/bin/false"] {
+        assert_eq!(code(&bare(program, "")), 0, "{program}");
+        assert_ne!(code(&bare(program, "1")), 0, "{program}");
+        assert!(
+            stderr(&bare(program, "")).contains("spans may not be sent"),
+            "{program}"
+        );
+    }
 }
 
 #[test]

@@ -337,6 +337,29 @@ fn the_configuration_is_shown_and_what_a_project_may_not_set_is_an_error() {
 }
 
 #[test]
+fn the_headers_of_the_export_are_shown_by_name_only() {
+    let home = Home::new();
+    let file = ".config/subcell/subcell.toml";
+    for headers in ["{ authorization = \"Bearer hunter2\" }", "\"authorization=hunter2\""] {
+        home.write(
+            file,
+            &format!("[telemetry]\nendpoint = \"http://127.0.0.1:1\"\nheaders = {headers}\n"),
+        );
+        for args in [
+            &["config", "show"][..],
+            &["config", "show", "--json"],
+            &["emit", "--budget", "1"],
+        ] {
+            let output = home.run(args);
+            let told = [output.stdout, output.stderr].concat();
+            let told = String::from_utf8(told).unwrap();
+            assert!(told.contains("telemetry.headers") || args[0] == "emit", "{told}");
+            assert!(!told.contains("hunter2"), "{told}");
+        }
+    }
+}
+
+#[test]
 fn the_plugin_holds_the_same_hooks_and_the_same_agent() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| fs::read_to_string(folder.join(path)).unwrap();

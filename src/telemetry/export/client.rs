@@ -34,6 +34,8 @@ pub(super) struct Answer {
     pub status: u16,
     /// `Retry-After` in seconds, where that is what it holds.
     pub retry_after: Option<Duration>,
+    /// Whether it is a web page, which no collector answers: something else listens there.
+    pub is_page: bool,
     /// How many spans of the request were not taken.
     pub rejected: u64,
     /// What the collector says.
@@ -136,7 +138,10 @@ impl RetainStandard for http::HeaderMap {
 fn answer(response: &Response<Bytes>) -> Answer {
     let header = |name: http::HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
     let seconds = header(http::header::RETRY_AFTER).and_then(|text| text.trim().parse().ok());
-    let is_json = header(http::header::CONTENT_TYPE).is_some_and(|kind| kind.contains("json"));
+    let kind = header(http::header::CONTENT_TYPE)
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let is_json = kind.contains("json");
     let body = response.body();
     let (rejected, message) = match (response.status().is_success(), is_json) {
         (true, true) => json_partial(body),
@@ -148,6 +153,7 @@ fn answer(response: &Response<Bytes>) -> Answer {
     Answer {
         status: response.status().as_u16(),
         retry_after: seconds.map(Duration::from_secs),
+        is_page: kind.contains("html"),
         rejected,
         message,
     }

@@ -107,6 +107,14 @@ impl Exporter {
     }
 
     fn accepted(&self, answer: &Answer) -> Result<Sent, Failure> {
+        if answer.is_page {
+            return Err(Failure::Lasting {
+                what: format!(
+                    "{}: HTTP status {} with a web page, which no collector answers: check the endpoint",
+                    self.shown, answer.status
+                ),
+            });
+        }
         let message = said(&answer.message);
         if answer.rejected > 0 {
             // Which ones is not told, and the specification forbids to repeat the request.
