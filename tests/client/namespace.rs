@@ -1,6 +1,6 @@
 //! A network namespace with loopback alone, held by the scripted model that runs in it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -15,6 +15,7 @@ pub(crate) struct Namespace {
     model: Child,
     /// What `/proc/PID/ns/net` of every process in it points at.
     name: PathBuf,
+    _held: File,
     /// `http://127.0.0.1:PORT`.
     pub(crate) url: String,
 }
@@ -65,7 +66,14 @@ impl Namespace {
             .expect("start unshare");
         let url = first_line(&mut model).unwrap_or_else(|| panic!("the model did not start: {:?}", model.wait()));
         let name = namespace_of(Pid::from_child(&model)).expect("the model runs");
-        Self { model, name, url }
+        // Held open, the namespace stays: a later one would get its name, and lose its processes to what ends this one's.
+        let held = File::open(format!("/proc/{}/ns/net", model.id())).expect("the model runs");
+        Self {
+            model,
+            name,
+            _held: held,
+            url,
+        }
     }
 
     /// A command that runs `program` in the namespace.
