@@ -95,6 +95,9 @@ fn the_record_of_a_killed_keeper_is_dead_once_its_command_is_and_can_be_pruned()
             rustix::process::Signal::KILL,
         )
     };
+    // Until it has begun it dies with its keeper.
+    let name = || std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap();
+    wait_until(|| (name() == "sleep\n").then_some(()));
     kill(keeper).unwrap();
     wait_for_end(keeper);
     assert!(home.run(&["run-record", "--list", "--dir", "s"]).1.starts_with("live "));
