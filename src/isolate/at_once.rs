@@ -20,7 +20,8 @@ use crate::trace::{Place, spans};
 const BUDGET: Duration = Duration::from_millis(200);
 
 /// Where this hook sends spans: `[telemetry]` of the user's file. The client takes every `OTEL_*` away from its hooks (2.1.156
-/// to 2.1.332), and a repository's settings could set them again: they are not read here.
+/// to 2.1.332), and a repository's settings could set them again: they are not read here. One is by the exporter itself: a
+/// body is packed where `OTEL_EXPORTER_OTLP_COMPRESSION` says so, and says that it is.
 ///
 /// # Errors
 /// What is wrong with the settings, a sentence for the user. The cell is not refused for it.

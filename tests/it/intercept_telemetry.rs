@@ -28,12 +28,16 @@ fn notes(record: &Value) -> String {
 #[test]
 fn a_cell_is_sent_at_once_under_the_parents_span() {
     let mut collector = Collector::start(&[]);
-    let scene = scene(&collector.url(), "01");
+    // What a repository's settings put into the hook's environment changes nothing.
+    let foreign = "OTEL_EXPORTER_OTLP_HEADERS";
+    let scene = scene(&collector.url(), "01").hook_env(foreign, Some("content-type=text/plain,x-repository=b"));
     scene.run().updated();
     let record = scene.record();
     assert_eq!(record["export"], "sent", "{}", notes(&record));
     let request = collector.next();
     assert_eq!(request.header("x-team"), Some("a"));
+    assert_eq!(request.header("content-type"), Some("application/x-protobuf"));
+    assert_eq!(request.header("x-repository"), None);
     let spans = wire::spans(&request.body);
     let names: Vec<_> = spans.iter().map(|span| span.name.as_str()).collect();
     assert_eq!(names, ["spawned_agent", "plan", "slot", "start", "run", "deliver"]);

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use opentelemetry_http::{HttpClient, HttpError, Request, Response};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use prost::Message;
@@ -71,6 +72,8 @@ impl Shared {
 pub(super) struct Client {
     /// Makes the connections.
     pub agent: Agent,
+    /// How bodies are written.
+    pub content_type: http::HeaderValue,
     /// Headers of every request.
     pub headers: http::HeaderMap,
     /// What it shares with the exporter.
@@ -104,8 +107,14 @@ impl Client {
     fn post(&self, request: Request<Bytes>) -> Result<Response<Bytes>, ureq::Error> {
         let within = *self.shared.within.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut parts, body) = request.into_parts();
-        // The exporter reads OTEL_EXPORTER_OTLP_HEADERS itself; what counts is what was judged.
-        parts.headers.retain_standard();
+        // The exporter reads OTEL_EXPORTER_OTLP_HEADERS itself, also of a hook whose environment a repository sets; what
+        // counts is what was judged. How the body is packed only the exporter knows.
+        let packed = parts.headers.remove(CONTENT_ENCODING);
+        parts.headers.clear();
+        parts.headers.insert(CONTENT_TYPE, self.content_type.clone());
+        parts
+            .headers
+            .extend(packed.map(|value| (Some(CONTENT_ENCODING), value)));
         for (name, value) in &self.headers {
             parts.headers.entry(name).or_insert_with(|| value.clone());
         }
@@ -121,26 +130,10 @@ impl Client {
     }
 }
 
-/// Keeping of the exporter's headers only those that describe the body.
-trait RetainStandard {
-    fn retain_standard(&mut self);
-}
-
-impl RetainStandard for http::HeaderMap {
-    fn retain_standard(&mut self) {
-        let kept = [http::header::CONTENT_TYPE, http::header::CONTENT_ENCODING];
-        let kept = kept.map(|name| self.remove(&name).map(|value| (name, value)));
-        self.clear();
-        self.extend(kept.into_iter().flatten().map(|(name, value)| (Some(name), value)));
-    }
-}
-
 fn answer(response: &Response<Bytes>) -> Answer {
     let header = |name: http::HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
     let seconds = header(http::header::RETRY_AFTER).and_then(|text| text.trim().parse().ok());
-    let kind = header(http::header::CONTENT_TYPE)
-        .unwrap_or_default()
-        .to_ascii_lowercase();
+    let kind = header(CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
     let is_json = kind.contains("json");
     let body = response.body();
     let (rejected, message) = match (response.status().is_success(), is_json) {

@@ -51,6 +51,10 @@ impl Exporter {
         let shared = Arc::new(Shared::default());
         let client = Client {
             agent: agent(settings, proxy)?,
+            content_type: http::HeaderValue::from_static(match settings.protocol {
+                Protocol::HttpProtobuf => "application/x-protobuf",
+                Protocol::HttpJson => "application/json",
+            }),
             headers: headers(settings),
             shared: Arc::clone(&shared),
         };
