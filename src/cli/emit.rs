@@ -138,7 +138,11 @@ fn wanted(args: &EmitArgs, around: &Surroundings) -> Result<Vec<Folder>, Vec<Str
         .environment
         .get("FULLSEND_VALIDATED_ITERATION_DIR")
         .map(Path::new);
-    let cwd = std::env::current_dir().unwrap_or_else(|_| ".".into());
+    let cwd = std::env::current_dir().map_err(|error| {
+        vec![format!(
+            "find the current folder: {error}; name the run's folder, or go to one"
+        )]
+    })?;
     let run = folders::of_post_script(&cwd, validated);
     if !run.is_empty() {
         return Ok(run);

@@ -1,5 +1,7 @@
 //! `subcell emit` between records on disk and a collector on loopback: what is sent, and what of each trouble.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::collector::{Collector, Reply, refused};
@@ -312,4 +314,22 @@ fn the_users_configuration_names_a_collector_too() {
     let output = scene.emit_state(&["--strict", "--config", config.to_str().unwrap()]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     assert_eq!(collector.next().header("x-a"), Some("b"));
+}
+
+/// Whoever is in a folder that is gone does not mean another folder's records.
+#[test]
+fn a_current_folder_that_is_gone_is_told() {
+    let collector = Collector::start(&[]);
+    let scene = Scene::with_cell(&collector.url());
+    let script = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" emit --strict";
+    let shell = Path::new("/bin/sh");
+    let mut emit = scene.command(shell, &["-c", script, env!("CARGO_BIN_EXE_subcell")]);
+    let output = emit.output().unwrap();
+    assert_eq!(code(&output), 1, "{}", stdout(&output));
+    assert!(
+        stderr(&output).contains("find the current folder"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(scene.export("state/cells", 0), "none");
 }
