@@ -1,13 +1,12 @@
 //! `subcell ls`, `stop` and `gc`: the cells of this user.
 
 use std::fmt::Write as _;
-use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::hook_io::complain;
+use super::hook_io::{complain, print};
 use crate::base::UnixNanos;
 use crate::base::chain::Chain;
 use crate::config::{LiveProc, Surroundings};
@@ -176,12 +175,5 @@ fn rows(command: &str, dir: Option<&PathBuf>) -> Vec<Row> {
 fn tell(command: &str, troubles: &[LedgerError]) {
     for trouble in troubles {
         complain(command, &Chain(trouble).to_string());
-    }
-}
-
-fn print(text: &str) -> Exit {
-    match io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Exit::Io,
-        Ok(()) | Err(_) => Exit::Done,
     }
 }

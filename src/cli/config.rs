@@ -1,11 +1,9 @@
 //! `subcell config show`.
 
-use std::io::{self, ErrorKind, Write};
-
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
-use super::hook_io::complain;
+use super::hook_io::{complain, print};
 use crate::base::chain::Chain;
 use crate::base::redact::Redactor;
 use crate::base::visible;
@@ -59,17 +57,16 @@ pub(crate) fn run(command: &ConfigCommand) -> Exit {
     } else {
         as_lines(&profile, &redactor)
     };
-    let printed = io::stdout().write_all(text.as_bytes());
+    let printed = print(&text);
     let mut problems = profile.warnings.clone();
     problems.extend(read_setting(&profile.rooms.guard_bash).problems);
     for problem in &problems {
         complain("config show", &problem.to_string());
     }
-    match printed {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Exit::Io,
-        _ if problems.iter().any(is_projects) => Exit::Config,
-        Ok(()) | Err(_) => Exit::Done,
+    if printed == Exit::Done && problems.iter().any(is_projects) {
+        return Exit::Config;
     }
+    printed
 }
 
 fn is_projects(problem: &Problem) -> bool {

@@ -1,7 +1,6 @@
 //! `subcell doctor`: whether subagent calls would really be isolated here.
 
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -304,9 +303,9 @@ fn tell(json: bool, reports: &[Report]) -> Exit {
     } else {
         reports.iter().map(Report::text).collect::<Vec<_>>().join("\n")
     };
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => return Exit::Io,
-        Ok(()) | Err(_) => {}
+    let printed = hook_io::print(&text);
+    if printed != Exit::Done {
+        return printed;
     }
     match reports.iter().map(|report| report.verdict).max() {
         None | Some(Verdict::Isolated) => Exit::Done,

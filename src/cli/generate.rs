@@ -1,6 +1,5 @@
 //! `subcell completions` and `subcell man`: texts that are made from the command line's shape.
 
-use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 
 use clap::CommandFactory as _;
@@ -33,10 +32,7 @@ pub(crate) struct ManArgs {
 pub(crate) fn completions(args: &CompletionsArgs) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Args::command(), "subcell", &mut script);
-    match io::stdout().write_all(&script) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Exit::Io,
-        Ok(()) | Err(_) => Exit::Done,
-    }
+    super::hook_io::print(&script)
 }
 
 /// Writes the pages.

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use super::hook_io::print;
 use crate::base::UnixNanos;
 use crate::config::{Believed, Flags, Guard, LiveProc, Profile, Surroundings};
 use crate::exit::Exit;
@@ -272,14 +273,6 @@ fn rule_list() -> String {
         )
     });
     lines.collect()
-}
-
-fn print(text: &str) -> Exit {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => Exit::Done,
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Done,
-        Err(_) => Exit::Io,
-    }
 }
 
 fn complain(what: &str) {

@@ -74,12 +74,12 @@ fn read_payload(signals: &Signals) -> Result<Vec<u8>, Unread> {
     }
 }
 
-/// Prints the hook's answer.
-pub(super) fn print(answer: &str) -> Exit {
+/// Prints a hook's answer, or what a command is asked for.
+pub(super) fn print(answer: &(impl AsRef<[u8]> + ?Sized)) -> Exit {
     let mut stdout = io::stdout();
-    match stdout.write_all(answer.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(answer.as_ref()).and_then(|()| stdout.flush()) {
         Ok(()) => Exit::Done,
-        // Nobody reads the decision any more: the client has gone, and with it the call.
+        // Nobody reads it any more: the client has gone, and with it the call; or a pager was left.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
         Err(_) => Exit::Io,
     }

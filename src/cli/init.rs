@@ -1,6 +1,6 @@
 //! `subcell init`, `update` and `uninstall`: one guard, for one user.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -126,10 +126,7 @@ fn finish(command: &str, act: impl FnOnce(&Places) -> Result<String, SetupError>
         return Exit::Config;
     };
     match act(&places) {
-        Ok(told) => match io::stdout().write_all(told.as_bytes()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => Exit::Io,
-            Ok(()) | Err(_) => Exit::Done,
-        },
+        Ok(told) => super::hook_io::print(&told),
         Err(error) => {
             tell(&Chain(&error).to_string());
             match error {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::{self, ErrorKind, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -154,10 +154,7 @@ fn finish(
     act: impl FnOnce(&Ground<'_>, &Target) -> Result<Option<String>, HooksError>,
 ) -> Exit {
     match told(scope, act) {
-        Ok(Some(told)) => match io::stdout().write_all(told.as_bytes()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => Exit::Io,
-            Ok(()) | Err(_) => Exit::Done,
-        },
+        Ok(Some(told)) => super::hook_io::print(&told),
         Ok(None) => {
             super::hook_io::complain(
                 command,

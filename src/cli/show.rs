@@ -1,6 +1,5 @@
 //! `subcell show`: a cell's record and result in a terminal.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use crate::base::chain::Chain;
@@ -41,12 +40,7 @@ pub(crate) fn run(args: &ShowArgs) -> Exit {
         return Exit::NoInput;
     }
     let shown: Vec<String> = cells.iter().map(show::render).collect();
-    match io::stdout().write_all(shown.join("\n").as_bytes()) {
-        Ok(()) => Exit::Done,
-        // A pager that was left.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
-        Err(_) => Exit::Io,
-    }
+    super::hook_io::print(&shown.join("\n"))
 }
 
 fn complain(problem: &str) {

@@ -1,6 +1,6 @@
 //! `subcell trace`: a run's trace in a terminal.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use super::replay_show::When;
@@ -71,12 +71,7 @@ pub(crate) fn run(args: &TraceArgs) -> Exit {
     } else {
         Ok(chosen.draw(look(args)).into_bytes())
     };
-    match text.and_then(|text| io::stdout().write_all(&text)) {
-        Ok(()) => Exit::Done,
-        // A pager that was left.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
-        Err(_) => Exit::Io,
-    }
+    text.map_or(Exit::Io, |text| super::hook_io::print(&text))
 }
 
 fn json(chosen: &view::Chosen) -> io::Result<Vec<u8>> {
