@@ -13,7 +13,7 @@ use crate::config::{LiveProc, Surroundings};
 use crate::exit::Exit;
 use crate::isolate::cells::{self, Keep, Life, Row, Stopping};
 use crate::isolate::show;
-use crate::ledger::LedgerError;
+use crate::ledger::{LedgerError, places};
 
 /// A hook that is told to end takes about a second; the grace of a stubborn child comes on top.
 const STOP_WAIT: Duration = Duration::from_secs(30);
@@ -124,7 +124,7 @@ pub(crate) fn stop(args: &StopArgs) -> Exit {
 pub(crate) fn gc(args: &GcArgs) -> Exit {
     let folders = match &args.dir {
         Some(dir) => show::folders_in(dir),
-        None => show::state_folder(&Surroundings::look_as_command(&LiveProc).believed)
+        None => places::state_folder(&Surroundings::look_as_command(&LiveProc).believed)
             .into_iter()
             .collect(),
     };
@@ -165,7 +165,7 @@ pub(crate) fn gc(args: &GcArgs) -> Exit {
 fn rows(command: &str, dir: Option<&PathBuf>) -> Vec<Row> {
     let folders = match dir {
         Some(dir) => show::folders_in(dir),
-        None => show::usual_folders(&Surroundings::look_as_command(&LiveProc).believed),
+        None => places::usual_folders(&Surroundings::look_as_command(&LiveProc).believed),
     };
     let (rows, troubles) = cells::list(&folders);
     tell(command, &troubles);

@@ -14,6 +14,7 @@ use crate::config::{
 };
 use crate::exit::Exit;
 use crate::isolate::lineage::{self, EchoAvailability};
+use crate::ledger::places::usual_folders;
 use crate::process::Signals;
 use crate::protocol::command_line::ParentFlags;
 use crate::protocol::command_line::inherit::Versions;
@@ -158,7 +159,7 @@ fn examine(args: &DoctorArgs, around: &Around, folder: &Path) -> Report {
     let flags = ParentFlags::parse(&around.command_line);
     let profile = Profile::load(&around.believed, Some(folder), &Flags::default());
     let meaning = |arguments: &[String]| meaning(around, folder, arguments);
-    let records = records(&around.believed);
+    let records = usual_folders(&around.believed);
     let facts = gather(&Place {
         folder,
         believed: &around.believed,
@@ -169,16 +170,11 @@ fn examine(args: &DoctorArgs, around: &Around, folder: &Path) -> Report {
         echo: echo(around, folder),
         profile: profile.as_ref(),
         meaning: &meaning,
-        records: records.as_deref(),
+        records: records.first().map(PathBuf::as_path),
         signals: &around.signals,
     });
     let live = args.live.then(|| live(around, &facts));
     Report::new(&facts, live)
-}
-
-fn records(believed: &Believed) -> Option<PathBuf> {
-    let output = believed.output_dir().map(|dir| dir.join(".subcell/cells"));
-    output.or_else(|| believed.state_dir().map(|dir| dir.join("cells")))
 }
 
 fn client(around: &Around, profile: Result<&Profile, &ConfigError>) -> ClientFacts {

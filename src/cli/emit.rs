@@ -147,7 +147,7 @@ fn wanted(args: &EmitArgs, around: &Surroundings) -> Result<Vec<Folder>, Vec<Str
     if !run.is_empty() {
         return Ok(run);
     }
-    let usual = crate::isolate::show::usual_folders(&around.believed);
+    let usual = crate::ledger::places::usual_folders(&around.believed);
     Ok(usual.into_iter().map(Folder::here).collect())
 }
 

@@ -107,7 +107,7 @@ impl InputArgs {
         let places = Places {
             paths: self.paths.clone(),
             records: self.records.clone(),
-            usual_records: believed.state_dir().map(|state| state.join("cells")),
+            usual_records: crate::ledger::places::state_folder(&believed),
         };
         let tree = Tree::build(gather(&places)?, Rates::given(self.price.iter().cloned()));
         Ok((tree, screen))

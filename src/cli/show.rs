@@ -24,7 +24,7 @@ pub(crate) struct ShowArgs {
 pub(crate) fn run(args: &ShowArgs) -> Exit {
     let folders = match &args.dir {
         Some(dir) => show::folders_in(dir),
-        None => show::usual_folders(&Surroundings::look(&LiveProc).believed),
+        None => crate::ledger::places::usual_folders(&Surroundings::look_as_command(&LiveProc).believed),
     };
     let Found { cells, troubles } = show::find(&args.query, &folders);
     for trouble in &troubles {

@@ -5,11 +5,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::base::chain::Chain;
+use crate::ledger::places::{IN_OUTPUT, IN_STATE};
 use crate::ledger::record::ResultFile;
 use crate::ledger::{Budget, Claim, End, Ending, LedgerError, Record, RecordName, State, Store, Stored, cost_file};
 use crate::process::Report;
 use crate::telemetry::live;
-pub(super) use crate::trace::folders::{IN_OUTPUT, IN_STATE};
 
 /// Ends the record `name` of `folder` for a hook that is gone (SIGKILL): the keeper is the only one left to do it.
 ///

@@ -4,10 +4,10 @@ use super::books::NO_FOLDER;
 use super::intercept::{Standing, is_agent_tool};
 use super::run::standing;
 use super::seal::{Sealing, seal};
-use super::show::usual_folders;
 use crate::base::ToolUseId;
 use crate::base::chain::Chain;
 use crate::config::Surroundings;
+use crate::ledger::places::usual_folders;
 use crate::ledger::{LedgerError, Record, RecordName, Store};
 use crate::protocol::{HookEvent, PostReply, ToolUse};
 

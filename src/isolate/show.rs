@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::books::{IN_OUTPUT, IN_STATE};
 use crate::base::chain::Chain;
 use crate::base::visible;
-use crate::config::Believed;
+use crate::ledger::places::{IN_OUTPUT, IN_STATE};
 use crate::ledger::record::{Delivery, DeliveryMode, DeliveryOutcome};
 use crate::ledger::{End, LedgerError, Record, RecordName, State, Store, Stored};
 
@@ -30,19 +29,6 @@ pub struct Found {
     pub cells: Vec<Cell>,
     /// What could not be read.
     pub troubles: Vec<LedgerError>,
-}
-
-/// Where this user's records are: `FULLSEND_OUTPUT_DIR` and the state folder, as believed.
-#[must_use]
-pub fn usual_folders(believed: &Believed) -> Vec<PathBuf> {
-    let output = believed.output_dir().map(|dir| dir.join(IN_OUTPUT));
-    output.into_iter().chain(state_folder(believed)).collect()
-}
-
-/// This user's records without an output folder: those that nobody but us takes away.
-#[must_use]
-pub fn state_folder(believed: &Believed) -> Option<PathBuf> {
-    believed.state_dir().map(|dir| dir.join(IN_STATE))
 }
 
 /// The places of records in a folder that somebody names: it may be one itself, or what one lies in.

@@ -8,6 +8,7 @@ mod error;
 pub(crate) mod files;
 pub mod find;
 mod name;
+pub mod places;
 pub mod record;
 pub mod store;
 #[cfg(test)]

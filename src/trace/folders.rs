@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The folder of records below an output folder (`FULLSEND_OUTPUT_DIR`).
-pub const IN_OUTPUT: &str = ".subcell/cells";
-/// The folder of records below a state folder.
-pub const IN_STATE: &str = "cells";
+use crate::ledger::places::{IN_OUTPUT, IN_STATE};
 
 /// Whether the processes of a folder's cells can be looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -64,6 +64,10 @@ fn a_running_cell_is_listed_stopped_with_its_tree_and_cleaned_only_then() {
         (Some(0), "toolu_1 does not run: interrupted\n")
     );
 
+    // In the same folder as `ls`, whatever process has called it.
+    let shown = subcell(&scene, &["show", "toolu_1"]);
+    assert!(stdout(&shown).contains("FAILED (interrupted)"), "{shown:?}");
+
     let would = subcell(&scene, &["gc", "--older-than", "0", "--dry-run"]);
     assert!(
         stdout(&would).contains("would remove 1 records") && scene.records().len() == 1,

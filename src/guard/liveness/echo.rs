@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::payload::Payload;
 use crate::base::{Links, SessionId, ToolUseId, read_bounded};
 use crate::config::Believed;
+use crate::ledger::places::usual_folders;
 use crate::ledger::record::DeliveryMode;
 use crate::ledger::{RecordName, Store};
 
@@ -23,13 +24,8 @@ pub(super) fn is_echo(payload: &Payload, believed: &Believed) -> bool {
         let call = call_of(payload.agent_transcript.as_deref()?)?;
         let session: SessionId = payload.session.parse().ok()?;
         let agent = payload.agent_type.as_deref()?;
-        let folders = [
-            believed.output_dir().map(|dir| dir.join(".subcell/cells")),
-            believed.state_dir().map(|dir| dir.join("cells")),
-        ];
-        let mut stores = folders
+        let mut stores = usual_folders(believed)
             .into_iter()
-            .flatten()
             .filter(|dir| dir.is_dir())
             .filter_map(|dir| Store::open(&dir).ok());
         let names = [RecordName::of(&call), RecordName::of_session(&call, &session)];
