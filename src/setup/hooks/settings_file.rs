@@ -115,7 +115,8 @@ impl SettingsFile {
         self.compare()?;
         let swap = || renameat_with(CWD, fresh.path(), CWD, &self.path, RenameFlags::EXCHANGE);
         match swap() {
-            Ok(()) if bytes_of(fresh.path())? == before.text.as_bytes() => Ok(()),
+            Ok(()) if bytes_of(fresh.path()).is_ok_and(|last| last == before.text.as_bytes()) => Ok(()),
+            // Whatever it is now, a link too: what lies beside would go with `fresh`.
             Ok(()) => {
                 swap().map_err(|error| HooksError::io("give back", &self.path)(error.into()))?;
                 Err(HooksError::Changed(self.path.clone()))
