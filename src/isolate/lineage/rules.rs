@@ -66,7 +66,7 @@ impl AgentLimit {
     #[must_use]
     pub fn of(agent: &AgentDefinition) -> Option<Self> {
         let rules: Vec<Rule> = agent.tools.as_ref()?.iter().map(|tool| Rule::parse(tool)).collect();
-        if rules.iter().any(|rule| rule.is_agent() && rule.content.is_none()) {
+        if rules.iter().any(Rule::is_whole_agent) {
             return None;
         }
         let types: Vec<Vec<String>> = rules.iter().filter_map(Rule::agent_types).collect();

@@ -42,6 +42,12 @@ impl Rule {
         self.tool == "Agent" || self.tool == "Task"
     }
 
+    /// Whether the rule is about that tool as a whole, and not about single types of it.
+    #[must_use]
+    pub fn is_whole_agent(&self) -> bool {
+        self.is_agent() && self.content.is_none()
+    }
+
     /// The types of `Agent(a, b)` in an agent definition's `tools`; nothing where the rule names none.
     #[must_use]
     pub fn agent_types(&self) -> Option<Vec<String>> {

@@ -6,9 +6,8 @@ use crate::config::Delivery;
 use crate::protocol::settings::{Scope, Takes};
 use crate::protocol::version::V2_1_295;
 use crate::setup::entries::Work;
+use crate::setup::hooks::MARGIN_S;
 
-/// What a hook takes beyond cell and wait: reading the payload, ending the cell, writing the record, answering.
-const MARGIN_S: f64 = 40.0;
 /// A timer of the client may run out before the program's main starts, on a machine under load.
 const LEAST_TIMEOUT_S: f64 = 20.0;
 
@@ -245,7 +244,7 @@ fn terms(facts: &Facts, hook: &OurHook) -> Vec<Finding> {
 fn timeout(hook: &OurHook) -> Option<(String, &'static str)> {
     let given = hook.terms.timeout_s;
     let meaning = hook.meaning.as_ref().ok()?;
-    let needed = meaning.run.as_secs_f64() + meaning.wait.as_secs_f64() + MARGIN_S;
+    let needed = meaning.run.as_secs_f64() + meaning.wait.as_secs_f64() + f64::from(MARGIN_S);
     let why = "the client ends the hook then and lets the original call run";
     if given < needed {
         return Some((

@@ -128,10 +128,7 @@ fn options(facts: &Facts) -> Vec<Finding> {
 }
 
 fn agent_denied(facts: &Facts) -> Option<Finding> {
-    let whole = |rule: &&String| {
-        let rule = Rule::parse(rule);
-        rule.is_agent() && rule.content.is_none()
-    };
+    let whole = |rule: &&String| Rule::parse(rule).is_whole_agent();
     let (place, rule) = facts
         .loaded()
         .find_map(|(_, document)| Some((&document.place, document.content.deny.iter().find(whole)?)))?;

@@ -89,10 +89,7 @@ fn options(flags: &ParentFlags, are_known: bool) -> Options {
             .flat_map(|value| split_list(&value.to_string_lossy()))
             .collect()
     };
-    let whole = |rule: &String| {
-        let rule = Rule::parse(rule);
-        rule.is_agent() && rule.content.is_none()
-    };
+    let whole = |rule: &String| Rule::parse(rule).is_whole_agent();
     let tools = flags.tools.as_deref().map(words);
     Options {
         are_known,

@@ -17,5 +17,6 @@ pub use connect::{Connect, connect};
 pub use disconnect::disconnect;
 pub use elsewhere::Ground;
 pub use error::HooksError;
+pub(in crate::setup) use plan::MARGIN_S;
 pub use plan::{Choice, Part};
 pub use scope::{Scope, Target};

@@ -10,7 +10,7 @@ use crate::setup::{Form, OurEntry, Work};
 /// Both names of the tool: builds disagree on which of them a hook's matcher sees.
 const AGENT: &str = "Agent|Task";
 /// Seconds that a hook has beside the wait for a slot and the run: the child's end, its sweep, and the record.
-const MARGIN_S: u64 = 40;
+pub(in crate::setup) const MARGIN_S: u32 = 40;
 /// Seconds of a hook that only decides. Under load short timers fire before a program has begun.
 const DECIDES_S: u64 = 30;
 
@@ -105,7 +105,7 @@ impl Plan {
             matcher: Some(AGENT),
             work: Work::Intercept,
             flags,
-            timeout_s: known.slot_wait_s + known.timeout_s + MARGIN_S,
+            timeout_s: known.slot_wait_s + known.timeout_s + u64::from(MARGIN_S),
             blocks: !choice.fail_open,
         });
         self.echo_agent = delivery != Delivery::Deny;
